@@ -1,5 +1,6 @@
 """A brand with a switch whose rows were read and wait for judging."""
 
+import functools
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -187,5 +188,10 @@ class SwitchScene:
 
 
 def days_ago(days: float) -> datetime:
-    """Return the time so many days ago."""
-    return datetime.now(UTC).replace(microsecond=0) - timedelta(days=days)
+    """Return the time so many days ago, in whole seconds; equal in each call of a process."""
+    return _find_now() - timedelta(days=days)
+
+
+@functools.cache
+def _find_now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)

@@ -7,37 +7,19 @@ import pytest
 from domain.statuses import AffiliateStatus
 from domain.switches import decisions
 from domain.switches.reasons import LeftOutReason
-from domain.switches.records import AffiliateRef, CommissionKind, SourceAffiliate, SourceCommission, SourceCustomer
+from domain.switches.records import AffiliateRef, CommissionKind, SourceAffiliate, SourceCustomer
 from models import db
 from tests.support.rows.brands import Brand
 from tests.support.switches.scene import SwitchScene, days_ago
-
-_ANN = SourceAffiliate("a1", "main", "ann@example.com", "Ann", AffiliateStatus.Approved, "active")
+from tests.support.switches.source_records import build_affiliate, build_commission
 
 
 @pytest.fixture
 def scene(brand: Brand, monkeypatch):
     brand.program()
     scene = SwitchScene.create(brand, monkeypatch)
-    scene.read("affiliates", [_ANN])
+    scene.read("affiliates", [build_affiliate("ann")])
     return scene
-
-
-def _commission(source_id: str, **fields) -> SourceCommission:
-    return SourceCommission(
-        **{
-            "source_id": source_id,
-            "affiliate": AffiliateRef(id="a1"),
-            "campaign": "main",
-            "kind": CommissionKind.Paid,
-            "word": "paid",
-            "currency": "USD",
-            "amount_cents": 10_000,
-            "commission_cents": 2_000,
-            "occurred_at": days_ago(10),
-        }
-        | fields
-    )
 
 
 def test_each_odd_row_has_its_reason_and_the_others_come_over(scene):
@@ -47,18 +29,18 @@ def test_each_odd_row_has_its_reason_and_the_others_come_over(scene):
     scene.read(
         "commissions",
         [
-            _commission("good"),
-            _commission("campaign", campaign="other", affiliate=AffiliateRef(id="a2")),
-            _commission("left-affiliate", affiliate=AffiliateRef(id="a3")),
-            _commission("no-affiliate", affiliate=None),
-            _commission("unknown-affiliate", affiliate=AffiliateRef(id="gone")),
-            _commission("word", kind=None, word="mystery"),
-            _commission("currency", currency="XXX"),
-            _commission("huge", amount_cents=2_000_000_000_000),
-            _commission("future", occurred_at=later),
-            _commission("credits", problem=LeftOutReason.NotMoney),
-            _commission("test", problem=LeftOutReason.TestRow),
-            _commission("negative", commission_cents=-1),
+            build_commission("good"),
+            build_commission("campaign", campaign="other", affiliate=AffiliateRef(id="a2")),
+            build_commission("left-affiliate", affiliate=AffiliateRef(id="a3")),
+            build_commission("no-affiliate", affiliate=None),
+            build_commission("unknown-affiliate", affiliate=AffiliateRef(id="gone")),
+            build_commission("word", kind=None, word="mystery"),
+            build_commission("currency", currency="XXX"),
+            build_commission("huge", amount_cents=2_000_000_000_000),
+            build_commission("future", occurred_at=later),
+            build_commission("credits", problem=LeftOutReason.NotMoney),
+            build_commission("test", problem=LeftOutReason.TestRow),
+            build_commission("negative", commission_cents=-1),
         ],
     )
     scene.read_raw("commissions", [("broken", {"broken": True})])
@@ -85,7 +67,8 @@ def test_each_odd_row_has_its_reason_and_the_others_come_over(scene):
 def test_sale_after_the_cut_over_is_left_out(scene):
     scene.change(cut_over_at=days_ago(5))
     scene.read(
-        "commissions", [_commission("old", occurred_at=days_ago(6)), _commission("new", occurred_at=days_ago(4))]
+        "commissions",
+        [build_commission("old", occurred_at=days_ago(6)), build_commission("new", occurred_at=days_ago(4))],
     )
 
     scene.judge()
@@ -106,7 +89,7 @@ def test_sale_after_the_cut_over_is_left_out(scene):
 )
 def test_payable_option_makes_unpaid_commissions_owed(scene, kind, status, is_locked, payable):
     scene.change(options={"unpaid": "payable"})
-    scene.read("commissions", [_commission("c1", kind=CommissionKind(kind))])
+    scene.read("commissions", [build_commission("c1", kind=CommissionKind(kind))])
 
     preview = scene.judge()
 
@@ -122,8 +105,8 @@ def test_pending_commission_is_held_until_it_is_due_else_for_the_grace_days(scen
     scene.read(
         "commissions",
         [
-            _commission("due", kind=CommissionKind.Pending, due_at=due_at),
-            _commission("grace", kind=CommissionKind.Pending, occurred_at=occurred_at),
+            build_commission("due", kind=CommissionKind.Pending, due_at=due_at),
+            build_commission("grace", kind=CommissionKind.Pending, occurred_at=occurred_at),
         ],
     )
 
@@ -138,9 +121,9 @@ def test_first_commission_of_a_payment_carries_the_amount(scene):
     scene.read(
         "commissions",
         [
-            _commission("c2", payment="p1", affiliate=AffiliateRef(id="a2")),
-            _commission("c1", payment="p1"),
-            _commission("c3", payment="p2"),
+            build_commission("c2", payment="p1", affiliate=AffiliateRef(id="a2")),
+            build_commission("c1", payment="p1"),
+            build_commission("c3", payment="p2"),
         ],
     )
 
@@ -158,10 +141,10 @@ def test_first_sale_of_a_customer_is_one_time_and_the_others_recur(scene):
     scene.read(
         "commissions",
         [
-            _commission("c1", occurred_at=days_ago(5), **names),
-            _commission("c2", occurred_at=days_ago(35), **names),
-            _commission("c3", occurred_at=days_ago(1), **names),
-            _commission("c4", amount_cents=0),
+            build_commission("c1", occurred_at=days_ago(5), **names),
+            build_commission("c2", occurred_at=days_ago(35), **names),
+            build_commission("c3", occurred_at=days_ago(1), **names),
+            build_commission("c4", amount_cents=0),
         ],
     )
 
@@ -177,7 +160,7 @@ def test_commission_has_the_names_of_its_customers_row(scene):
         [
             SourceCustomer(
                 "u1",
-                AffiliateRef(id="a1"),
+                AffiliateRef(id="ann"),
                 "main",
                 claimed_id="cus_9",
                 subscription_id="sub_9",
@@ -186,7 +169,7 @@ def test_commission_has_the_names_of_its_customers_row(scene):
             )
         ],
     )
-    scene.read("commissions", [_commission("c1", customer="u1")])
+    scene.read("commissions", [build_commission("c1", customer="u1")])
 
     scene.judge()
 
@@ -199,7 +182,7 @@ def test_commission_has_the_names_of_its_customers_row(scene):
 
 def test_row_of_an_earlier_switch_is_known_and_changes_once_it_is_paid_or_lost(scene):
     kinds = {"still": "owed", "paid": "paid", "lost": "refunded", "denied": "denied"}
-    scene.read("commissions", [_commission(name, kind=CommissionKind.Owed) for name in kinds])
+    scene.read("commissions", [build_commission(name, kind=CommissionKind.Owed) for name in kinds])
     scene.judge()
     first = scene.decisions("commissions")
     affiliate_id = scene.brand.affiliate("ann", email="ann@example.com")
@@ -207,7 +190,7 @@ def test_row_of_an_earlier_switch_is_known_and_changes_once_it_is_paid_or_lost(s
         db.db.stage("delete from switch_row where switch_id = %s and collection = 'commissions'", (scene.id,))
     for name in kinds:
         _insert_brought(scene.brand, name, first[name]["conversion_id"], affiliate_id)
-    scene.read("commissions", [_commission(name, kind=CommissionKind(kind)) for name, kind in kinds.items()])
+    scene.read("commissions", [build_commission(name, kind=CommissionKind(kind)) for name, kind in kinds.items()])
 
     preview = scene.judge_again()
 
@@ -256,7 +239,7 @@ def test_row_that_is_booked_in_another_program_is_known_elsewhere(scene):
     affiliate_id = scene.brand.affiliate("ben", program_id=other)
     scene.brand.programs.append(program_id)
     _insert_brought(scene.brand, "c1", "01890000-0000-7000-8000-000000000001", affiliate_id, other)
-    scene.read("commissions", [_commission("c1")])
+    scene.read("commissions", [build_commission("c1")])
 
     scene.judge()
 
@@ -282,7 +265,7 @@ def test_sale_that_is_booked_here_is_already_tracked(scene, fields, is_tracked):
     assert answer.status_code == 200, answer.get_data(as_text=True)
     minutes = fields.pop("occurred_at", 10) if isinstance(fields.get("occurred_at"), int) else 10
     occurred_at = scene.now - timedelta(minutes=minutes)
-    scene.read("commissions", [_commission("c1", occurred_at=occurred_at, **fields)])
+    scene.read("commissions", [build_commission("c1", occurred_at=occurred_at, **fields)])
 
     scene.judge()
 

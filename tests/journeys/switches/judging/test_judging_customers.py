@@ -2,19 +2,15 @@
 
 import pytest
 
-from domain.statuses import AffiliateStatus
 from domain.switches.reasons import LeftOutReason
 from domain.switches.records import (
     AffiliateRef,
     CommissionKind,
-    SourceAffiliate,
-    SourceCommission,
-    SourceCustomer,
-    SourceLink,
 )
 from models import db
 from tests.support.rows.brands import Brand
 from tests.support.switches.scene import SwitchScene, days_ago
+from tests.support.switches.source_records import build_affiliate, build_commission, build_customer
 
 
 @pytest.fixture
@@ -25,59 +21,20 @@ def scene(brand: Brand, monkeypatch):
     )
 
 
-def _affiliate(source_id: str, **fields) -> SourceAffiliate:
-    return SourceAffiliate(
-        **{
-            "source_id": source_id,
-            "campaign": "main",
-            "email": f"{source_id}@example.com",
-            "full_name": source_id.title(),
-            "status": AffiliateStatus.Approved,
-            "word": "active",
-        }
-        | fields
-    )
-
-
-def _link(source_id: str, token: str, *, affiliate: str = "ann", **fields) -> SourceLink:
-    return SourceLink(source_id, AffiliateRef(id=affiliate), token, **fields)
-
-
-def _customer(source_id: str, **fields) -> SourceCustomer:
-    return SourceCustomer(**{"source_id": source_id, "affiliate": AffiliateRef(id="ann"), "campaign": "main"} | fields)
-
-
-def _commission(source_id: str, **fields) -> SourceCommission:
-    return SourceCommission(
-        **{
-            "source_id": source_id,
-            "affiliate": AffiliateRef(id="ann"),
-            "campaign": "main",
-            "kind": CommissionKind.Paid,
-            "word": "paid",
-            "currency": "USD",
-            "amount_cents": 10_000,
-            "commission_cents": 2_000,
-            "occurred_at": days_ago(10),
-        }
-        | fields
-    )
-
-
 def test_odd_customers_have_their_reasons(scene):
-    scene.read("affiliates", [_affiliate("ann")])
+    scene.read("affiliates", [build_affiliate("ann")])
     scene.read(
         "customers",
         [
-            _customer("u1", email="x@example.com"),
-            _customer("u2", affiliate=None, email="y@example.com"),
-            _customer("u3"),
-            _customer("u4", claimed_id="user 7"),
-            _customer("u5", email="z@example.com", problem=LeftOutReason.MovedCustomer),
-            _customer("u6", email="v@example.com", problem=LeftOutReason.LeadExpired),
-            _customer("u7", email="w@example.com", problem=LeftOutReason.TestRow),
-            _customer("u8", email="n@example.com", affiliate=AffiliateRef(id="nobody")),
-            _customer("u9", email="l@example.com", campaign="left"),
+            build_customer("u1", email="x@example.com"),
+            build_customer("u2", affiliate=None, email="y@example.com"),
+            build_customer("u3"),
+            build_customer("u4", claimed_id="user 7"),
+            build_customer("u5", email="z@example.com", problem=LeftOutReason.MovedCustomer),
+            build_customer("u6", email="v@example.com", problem=LeftOutReason.LeadExpired),
+            build_customer("u7", email="w@example.com", problem=LeftOutReason.TestRow),
+            build_customer("u8", email="n@example.com", affiliate=AffiliateRef(id="nobody")),
+            build_customer("u9", email="l@example.com", campaign="left"),
         ],
     )
 
@@ -98,24 +55,24 @@ def test_odd_customers_have_their_reasons(scene):
 
 def test_customer_has_the_earlier_first_payment_and_the_greater_count(scene):
     stated = days_ago(30)
-    scene.read("affiliates", [_affiliate("ann")])
+    scene.read("affiliates", [build_affiliate("ann")])
     scene.read(
         "customers",
         [
-            _customer("u1", billing_id="cus_1", first_paid_at=stated, payments=5),
-            _customer("u2", billing_id="cus_2", first_paid_at=days_ago(5)),
-            _customer("u3", billing_id="cus_3", became_lead_at=days_ago(7)),
+            build_customer("u1", billing_id="cus_1", first_paid_at=stated, payments=5),
+            build_customer("u2", billing_id="cus_2", first_paid_at=days_ago(5)),
+            build_customer("u3", billing_id="cus_3", became_lead_at=days_ago(7)),
         ],
     )
     earliest, latest = days_ago(40), days_ago(4)
     scene.read(
         "commissions",
         [
-            _commission("c1", customer="u1", occurred_at=days_ago(20)),
-            _commission("c2", customer="u2", occurred_at=earliest, payment="p2"),
-            _commission("c3", customer="u2", occurred_at=earliest, payment="p2", amount_cents=10_000),
-            _commission("c4", customer="u2", occurred_at=latest, kind=CommissionKind.Refunded),
-            _commission("c5", customer="u2", occurred_at=days_ago(50), amount_cents=0),
+            build_commission("c1", customer="u1", occurred_at=days_ago(20)),
+            build_commission("c2", customer="u2", occurred_at=earliest, payment="p2"),
+            build_commission("c3", customer="u2", occurred_at=earliest, payment="p2", amount_cents=10_000),
+            build_commission("c4", customer="u2", occurred_at=latest, kind=CommissionKind.Refunded),
+            build_commission("c5", customer="u2", occurred_at=days_ago(50), amount_cents=0),
         ],
     )
 
@@ -133,12 +90,12 @@ def test_customer_has_the_earlier_first_payment_and_the_greater_count(scene):
 
 
 def test_several_rows_of_a_customer_become_one_with_the_latest_affiliate(scene):
-    scene.read("affiliates", [_affiliate("ann"), _affiliate("bob")])
+    scene.read("affiliates", [build_affiliate("ann"), build_affiliate("bob")])
     scene.read(
         "customers",
         [
-            _customer("u1", billing_id="cus_1", first_paid_at=days_ago(30)),
-            _customer(
+            build_customer("u1", billing_id="cus_1", first_paid_at=days_ago(30)),
+            build_customer(
                 "u2",
                 billing_id="cus_1",
                 first_paid_at=days_ago(3),
@@ -158,13 +115,13 @@ def test_several_rows_of_a_customer_become_one_with_the_latest_affiliate(scene):
 
 
 def test_customer_without_a_row_is_credited_to_the_newest_commissions_affiliate(scene):
-    scene.read("affiliates", [_affiliate("ann"), _affiliate("bob")])
+    scene.read("affiliates", [build_affiliate("ann"), build_affiliate("bob")])
     names = {"billing_id": "cus_1", "customer_email": "x@example.com"}
     scene.read(
         "commissions",
         [
-            _commission("c1", occurred_at=days_ago(1), affiliate=AffiliateRef(id="bob"), **names),
-            _commission("c2", occurred_at=days_ago(9), **names),
+            build_commission("c1", occurred_at=days_ago(1), affiliate=AffiliateRef(id="bob"), **names),
+            build_commission("c2", occurred_at=days_ago(9), **names),
         ],
     )
 
@@ -178,12 +135,12 @@ def test_customer_without_a_row_is_credited_to_the_newest_commissions_affiliate(
 
 
 def test_two_people_of_one_email_with_different_billing_ids_stay_two(scene):
-    scene.read("affiliates", [_affiliate("ann")])
+    scene.read("affiliates", [build_affiliate("ann")])
     scene.read(
         "customers",
         [
-            _customer("u1", billing_id="cus_1", email="x@example.com"),
-            _customer("u2", billing_id="cus_2", email="x@example.com"),
+            build_customer("u1", billing_id="cus_1", email="x@example.com"),
+            build_customer("u2", billing_id="cus_2", email="x@example.com"),
         ],
     )
 
@@ -195,8 +152,8 @@ def test_two_people_of_one_email_with_different_billing_ids_stay_two(scene):
 @pytest.mark.parametrize(("rule", "billing_id"), [("auto", None), ("billing", "user 7"), ("own", None)])
 def test_option_says_whose_id_a_customer_has(scene, rule, billing_id):
     scene.change(options={"customer_id_is": rule})
-    scene.read("affiliates", [_affiliate("ann")])
-    scene.read("customers", [_customer("u1", claimed_id="user 7", email="x@example.com")])
+    scene.read("affiliates", [build_affiliate("ann")])
+    scene.read("customers", [build_customer("u1", claimed_id="user 7", email="x@example.com")])
 
     scene.judge()
 
@@ -204,10 +161,13 @@ def test_option_says_whose_id_a_customer_has(scene, rule, billing_id):
 
 
 def test_customer_of_an_earlier_switch_is_known_and_changes_with_more_payments(scene):
-    scene.read("affiliates", [_affiliate("ann")])
+    scene.read("affiliates", [build_affiliate("ann")])
     scene.read(
         "customers",
-        [_customer(name, billing_id=f"cus_{name}", first_paid_at=days_ago(30), payments=2) for name in ("u1", "u2")],
+        [
+            build_customer(name, billing_id=f"cus_{name}", first_paid_at=days_ago(30), payments=2)
+            for name in ("u1", "u2")
+        ],
     )
     affiliate_id = scene.brand.affiliate("ann")
     with db.unit_of_work(scene.brand.id):

@@ -8,16 +8,12 @@ from domain.statuses import AffiliateStatus
 from domain.switches.reasons import LeftOutReason
 from domain.switches.records import (
     AffiliateRef,
-    CommissionKind,
-    SourceAffiliate,
     SourceCode,
-    SourceCommission,
-    SourceCustomer,
     SourceGroup,
-    SourceLink,
 )
 from tests.support.rows.brands import Brand
-from tests.support.switches.scene import SwitchScene, days_ago
+from tests.support.switches.scene import SwitchScene
+from tests.support.switches.source_records import build_affiliate, build_commission, build_customer, build_link
 
 
 @pytest.fixture
@@ -28,54 +24,15 @@ def scene(brand: Brand, monkeypatch):
     )
 
 
-def _affiliate(source_id: str, **fields) -> SourceAffiliate:
-    return SourceAffiliate(
-        **{
-            "source_id": source_id,
-            "campaign": "main",
-            "email": f"{source_id}@example.com",
-            "full_name": source_id.title(),
-            "status": AffiliateStatus.Approved,
-            "word": "active",
-        }
-        | fields
-    )
-
-
-def _link(source_id: str, token: str, *, affiliate: str = "ann", **fields) -> SourceLink:
-    return SourceLink(source_id, AffiliateRef(id=affiliate), token, **fields)
-
-
-def _customer(source_id: str, **fields) -> SourceCustomer:
-    return SourceCustomer(**{"source_id": source_id, "affiliate": AffiliateRef(id="ann"), "campaign": "main"} | fields)
-
-
-def _commission(source_id: str, **fields) -> SourceCommission:
-    return SourceCommission(
-        **{
-            "source_id": source_id,
-            "affiliate": AffiliateRef(id="ann"),
-            "campaign": "main",
-            "kind": CommissionKind.Paid,
-            "word": "paid",
-            "currency": "USD",
-            "amount_cents": 10_000,
-            "commission_cents": 2_000,
-            "occurred_at": days_ago(10),
-        }
-        | fields
-    )
-
-
 def test_odd_affiliates_have_their_reasons(scene):
     scene.read(
         "affiliates",
         [
-            _affiliate("ann"),
-            _affiliate("none", email=None),
-            _affiliate("bad", email="no address"),
-            _affiliate("left", campaign="left"),
-            _affiliate("odd", problem=LeftOutReason.UnreadableRow),
+            build_affiliate("ann"),
+            build_affiliate("none", email=None),
+            build_affiliate("bad", email="no address"),
+            build_affiliate("left", campaign="left"),
+            build_affiliate("odd", problem=LeftOutReason.UnreadableRow),
         ],
     )
 
@@ -94,8 +51,8 @@ def test_person_in_two_campaigns_of_one_program_is_one_affiliate_with_the_best_s
     scene.read(
         "affiliates",
         [
-            _affiliate("a1", email="Ann@Example.com", status=AffiliateStatus.Rejected),
-            _affiliate("a2", email="ann@example.com", campaign="second", status=AffiliateStatus.Pending),
+            build_affiliate("a1", email="Ann@Example.com", status=AffiliateStatus.Rejected),
+            build_affiliate("a2", email="ann@example.com", campaign="second", status=AffiliateStatus.Pending),
         ],
     )
 
@@ -110,8 +67,8 @@ def test_person_in_two_campaigns_of_one_program_is_one_affiliate_with_the_best_s
 
 def test_affiliate_who_is_here_already_is_merged(scene):
     affiliate_id = scene.brand.affiliate("ann", status="Paused")
-    scene.read("affiliates", [_affiliate("a1", email="ann@example.com")])
-    scene.read("commissions", [_commission("c1", affiliate=AffiliateRef(id="a1"))])
+    scene.read("affiliates", [build_affiliate("a1", email="ann@example.com")])
+    scene.read("commissions", [build_commission("c1", affiliate="a1")])
 
     scene.judge()
 
@@ -122,8 +79,8 @@ def test_affiliate_who_is_here_already_is_merged(scene):
 
 def test_person_named_by_a_commission_only_is_rejected_and_has_no_link(scene):
     ref = AffiliateRef(email="Gone@example.com", name="Gone")
-    scene.read("affiliates", [_affiliate("ann")])
-    scene.read("commissions", [_commission("c1", affiliate=ref), _commission("c2", affiliate=ref)])
+    scene.read("affiliates", [build_affiliate("ann")])
+    scene.read("commissions", [build_commission("c1", affiliate=ref), build_commission("c2", affiliate=ref)])
 
     preview = scene.judge()
 
@@ -134,7 +91,7 @@ def test_person_named_by_a_commission_only_is_rejected_and_has_no_link(scene):
 
 
 def test_unknown_word_of_an_affiliate_is_pending_with_a_warning(scene):
-    scene.read("affiliates", [_affiliate("ann", status=None, word="mystery", has_recruiter=True)])
+    scene.read("affiliates", [build_affiliate("ann", status=None, word="mystery", has_recruiter=True)])
 
     preview = scene.judge()
 
@@ -151,7 +108,7 @@ def test_unknown_word_of_an_affiliate_is_pending_with_a_warning(scene):
 )
 def test_group_becomes_a_tag_or_a_partner_group(scene, groups, tags, group):
     scene.change(options={"groups": groups})
-    scene.read("affiliates", [_affiliate("ann", group=SourceGroup("Gold", "Percentage", Decimal(25)))])
+    scene.read("affiliates", [build_affiliate("ann", group=SourceGroup("Gold", "Percentage", Decimal(25)))])
 
     scene.judge()
 
@@ -163,7 +120,7 @@ def test_group_becomes_a_tag_or_a_partner_group(scene, groups, tags, group):
 
 def test_group_without_a_rate_stays_a_tag(scene):
     scene.change(options={"groups": "group"})
-    scene.read("affiliates", [_affiliate("ann", group=SourceGroup("Gold"))])
+    scene.read("affiliates", [build_affiliate("ann", group=SourceGroup("Gold"))])
 
     scene.judge()
 
@@ -174,10 +131,15 @@ def test_options_leave_out_statuses_and_people_without_referrals(scene):
     scene.change(options={"include_statuses": ["Approved"], "without_referrals": False})
     scene.read(
         "affiliates",
-        [_affiliate("ann"), _affiliate("bob"), _affiliate("cyd", status=AffiliateStatus.Pending), _affiliate("dee")],
+        [
+            build_affiliate("ann"),
+            build_affiliate("bob"),
+            build_affiliate("cyd", status=AffiliateStatus.Pending),
+            build_affiliate("dee"),
+        ],
     )
-    scene.read("customers", [_customer("u1", affiliate=AffiliateRef(id="bob"), email="x@example.com")])
-    scene.read("commissions", [_commission("c1"), _commission("c2", affiliate=AffiliateRef(id="cyd"))])
+    scene.read("customers", [build_customer("u1", affiliate=AffiliateRef(id="bob"), email="x@example.com")])
+    scene.read("commissions", [build_commission("c1"), build_commission("c2", affiliate=AffiliateRef(id="cyd"))])
 
     scene.judge()
 
@@ -192,7 +154,8 @@ def test_options_leave_out_statuses_and_people_without_referrals(scene):
 
 def test_wallet_email_comes_over_if_it_is_an_address(scene):
     scene.read(
-        "affiliates", [_affiliate("ann", wallet_email="Ann@Pay.example"), _affiliate("bob", wallet_email="none")]
+        "affiliates",
+        [build_affiliate("ann", wallet_email="Ann@Pay.example"), build_affiliate("bob", wallet_email="none")],
     )
 
     scene.judge()
@@ -202,10 +165,10 @@ def test_wallet_email_comes_over_if_it_is_an_address(scene):
 
 
 def test_first_link_is_the_default_and_other_tokens_lead_to_the_affiliate(scene):
-    scene.read("affiliates", [_affiliate("ann")])
+    scene.read("affiliates", [build_affiliate("ann")])
     scene.read(
         "links",
-        [_link("l1", "Second", place=1), _link("l2", "Ann-K", place=0), _link("l3", "ann.k", place=2)],
+        [build_link("l1", "Second", place=1), build_link("l2", "Ann-K", place=0), build_link("l3", "ann.k", place=2)],
     )
 
     scene.judge()
@@ -222,8 +185,8 @@ def test_first_link_is_the_default_and_other_tokens_lead_to_the_affiliate(scene)
 
 @pytest.mark.parametrize("token", ["A", "ann.k", "zoë", "admin", "4711", "x" * 190])
 def test_token_that_cannot_be_a_slug_is_kept_beside_a_fresh_one(scene, token):
-    scene.read("affiliates", [_affiliate("ann")])
-    scene.read("links", [_link("l1", token)])
+    scene.read("affiliates", [build_affiliate("ann")])
+    scene.read("links", [build_link("l1", token)])
 
     scene.judge()
 
@@ -235,14 +198,14 @@ def test_token_that_cannot_be_a_slug_is_kept_beside_a_fresh_one(scene, token):
 
 def test_token_of_another_affiliate_stays_theirs(scene):
     scene.brand.affiliate("taken")
-    scene.read("affiliates", [_affiliate("ann"), _affiliate("bob")])
+    scene.read("affiliates", [build_affiliate("ann"), build_affiliate("bob")])
     scene.read(
         "links",
         [
-            _link("l1", "taken"),
-            _link("l2", "Both", affiliate="ann"),
-            _link("l3", "both", affiliate="bob"),
-            _link("l4", "x" * 191),
+            build_link("l1", "taken"),
+            build_link("l2", "Both", affiliate="ann"),
+            build_link("l3", "both", affiliate="bob"),
+            build_link("l4", "x" * 191),
         ],
     )
 
@@ -255,7 +218,7 @@ def test_token_of_another_affiliate_stays_theirs(scene):
 
 
 def test_slugs_are_the_same_when_judged_again_and_no_two_people_share_one(scene):
-    people = [_affiliate(f"p{number}", full_name="Ann Kay") for number in range(12)]
+    people = [build_affiliate(f"p{number}", full_name="Ann Kay") for number in range(12)]
     scene.read("affiliates", people)
 
     scene.judge()
@@ -269,8 +232,8 @@ def test_slugs_are_the_same_when_judged_again_and_no_two_people_share_one(scene)
 
 def test_token_of_a_merged_affiliate_is_known_or_new(scene):
     scene.brand.affiliate("ann")
-    scene.read("affiliates", [_affiliate("a1", email="ann@example.com")])
-    scene.read("links", [_link("l1", "Ann", affiliate="a1"), _link("l2", "ann-2", affiliate="a1")])
+    scene.read("affiliates", [build_affiliate("a1", email="ann@example.com")])
+    scene.read("links", [build_link("l1", "Ann", affiliate="a1"), build_link("l2", "ann-2", affiliate="a1")])
 
     scene.judge()
 
@@ -279,10 +242,13 @@ def test_token_of_a_merged_affiliate_is_known_or_new(scene):
 
 
 def test_link_on_a_foreign_host_is_a_warning(scene):
-    scene.read("affiliates", [_affiliate("ann")])
+    scene.read("affiliates", [build_affiliate("ann")])
     scene.read(
         "links",
-        [_link("l1", "one", url="https://brand.example/?via=one"), _link("l2", "two", url="https://old.example/two")],
+        [
+            build_link("l1", "one", url="https://brand.example/?via=one"),
+            build_link("l2", "two", url="https://old.example/two"),
+        ],
     )
 
     preview = scene.judge()
@@ -291,7 +257,7 @@ def test_link_on_a_foreign_host_is_a_warning(scene):
 
 
 def test_codes_come_over_in_upper_case_unless_archived_or_taken(scene):
-    scene.read("affiliates", [_affiliate("ann"), _affiliate("bob")])
+    scene.read("affiliates", [build_affiliate("ann"), build_affiliate("bob")])
 
     def code(source_id: str, text: str, affiliate: str = "ann", **fields) -> SourceCode:
         return SourceCode(source_id, AffiliateRef(id=affiliate), text, **fields)

@@ -2,46 +2,27 @@
 
 import pytest
 
-from domain.statuses import AffiliateStatus
-from domain.switches.records import AffiliateRef, CommissionKind, SourceAffiliate, SourceCommission
+from domain.switches.records import CommissionKind
 from tests.support.rows.brands import Brand
 from tests.support.switches.scene import SwitchScene, days_ago
-
-_ANN = SourceAffiliate("a1", "main", "ann@example.com", "Ann", AffiliateStatus.Approved, "active")
+from tests.support.switches.source_records import build_affiliate, build_commission
 
 
 @pytest.fixture
 def scene(brand: Brand, monkeypatch):
     brand.program()
     scene = SwitchScene.create(brand, monkeypatch)
-    scene.read("affiliates", [_ANN])
+    scene.read("affiliates", [build_affiliate("ann")])
     return scene
-
-
-def _commission(source_id: str, **fields) -> SourceCommission:
-    return SourceCommission(
-        **{
-            "source_id": source_id,
-            "affiliate": AffiliateRef(id="a1"),
-            "campaign": "main",
-            "kind": CommissionKind.Paid,
-            "word": "paid",
-            "currency": "USD",
-            "amount_cents": 10_000,
-            "commission_cents": 2_000,
-            "occurred_at": days_ago(10),
-        }
-        | fields
-    )
 
 
 def test_negative_commission_is_booked_on_the_sale_of_its_payment(scene):
     scene.read(
         "commissions",
         [
-            _commission("c1", payment="p1"),
-            _commission("c2", payment="p2"),
-            _commission("r1", payment="p1", amount_cents=-4_000, commission_cents=-800),
+            build_commission("c1", payment="p1"),
+            build_commission("c2", payment="p2"),
+            build_commission("r1", payment="p1", amount_cents=-4_000, commission_cents=-800),
         ],
     )
 
@@ -62,11 +43,11 @@ def test_negative_commission_without_a_payment_takes_the_newest_sale_that_is_lar
     scene.read(
         "commissions",
         [
-            _commission("c1", occurred_at=days_ago(30), commission_cents=3_000, **names),
-            _commission("c2", occurred_at=days_ago(20), commission_cents=3_000, **names),
-            _commission("c3", occurred_at=days_ago(10), commission_cents=500, **names),
-            _commission("c4", occurred_at=days_ago(1), commission_cents=3_000, **names),
-            _commission("r1", occurred_at=days_ago(5), commission_cents=-2_000, amount_cents=0, **names),
+            build_commission("c1", occurred_at=days_ago(30), commission_cents=3_000, **names),
+            build_commission("c2", occurred_at=days_ago(20), commission_cents=3_000, **names),
+            build_commission("c3", occurred_at=days_ago(10), commission_cents=500, **names),
+            build_commission("c4", occurred_at=days_ago(1), commission_cents=3_000, **names),
+            build_commission("r1", occurred_at=days_ago(5), commission_cents=-2_000, amount_cents=0, **names),
         ],
     )
 
@@ -80,9 +61,9 @@ def test_refunds_take_no_more_than_the_sale_has(scene):
     scene.read(
         "commissions",
         [
-            _commission("c1", payment="p1", refunded_cents=1_000),
-            _commission("r1", payment="p1", amount_cents=-8_000, commission_cents=-1_500),
-            _commission("r2", payment="p1", amount_cents=-8_000, commission_cents=-1_500),
+            build_commission("c1", payment="p1", refunded_cents=1_000),
+            build_commission("r1", payment="p1", amount_cents=-8_000, commission_cents=-1_500),
+            build_commission("r2", payment="p1", amount_cents=-8_000, commission_cents=-1_500),
         ],
     )
 
@@ -98,8 +79,8 @@ def test_refund_of_an_unpaid_sale_lowers_what_becomes_payable(scene):
     scene.read(
         "commissions",
         [
-            _commission("c1", payment="p1", kind=CommissionKind.Owed),
-            _commission("r1", payment="p1", kind=CommissionKind.Owed, commission_cents=-500),
+            build_commission("c1", payment="p1", kind=CommissionKind.Owed),
+            build_commission("r1", payment="p1", kind=CommissionKind.Owed, commission_cents=-500),
         ],
     )
 
@@ -109,7 +90,7 @@ def test_refund_of_an_unpaid_sale_lowers_what_becomes_payable(scene):
 
 
 def test_refund_has_the_same_id_when_it_is_judged_again(scene):
-    rows = [_commission("c1", payment="p1"), _commission("r1", payment="p1", commission_cents=-500)]
+    rows = [build_commission("c1", payment="p1"), build_commission("r1", payment="p1", commission_cents=-500)]
     scene.read("commissions", rows)
     scene.judge()
     first = scene.rows("commissions")["r1"].target_id

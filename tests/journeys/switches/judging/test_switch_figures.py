@@ -2,49 +2,25 @@
 
 import pytest
 
-from domain.statuses import AffiliateStatus
 from domain.switches.figures import FigureName
 from domain.switches.reasons import LeftOutReason
 from domain.switches.records import (
     AffiliateRef,
     CommissionKind,
-    SourceAffiliate,
-    SourceCommission,
     SourceCustomer,
     SourcePayout,
 )
 from tests.support.rows.brands import Brand
 from tests.support.switches.scene import SwitchScene, days_ago
+from tests.support.switches.source_records import build_affiliate, build_commission
 
 
 @pytest.fixture
 def scene(brand: Brand, monkeypatch):
     brand.program()
     scene = SwitchScene.create(brand, monkeypatch)
-    scene.read("affiliates", [_affiliate("ann"), _affiliate("bob")])
+    scene.read("affiliates", [build_affiliate("ann"), build_affiliate("bob")])
     return scene
-
-
-def _affiliate(source_id: str) -> SourceAffiliate:
-    email = f"{source_id}@example.com"
-    return SourceAffiliate(source_id, "main", email, source_id.title(), AffiliateStatus.Approved, "active")
-
-
-def _commission(source_id: str, affiliate: str = "ann", **fields) -> SourceCommission:
-    return SourceCommission(
-        **{
-            "source_id": source_id,
-            "affiliate": AffiliateRef(id=affiliate),
-            "campaign": "main",
-            "kind": CommissionKind.Paid,
-            "word": "paid",
-            "currency": "USD",
-            "amount_cents": 10_000,
-            "commission_cents": 2_000,
-            "occurred_at": days_ago(10),
-        }
-        | fields
-    )
 
 
 @pytest.mark.parametrize(
@@ -80,10 +56,10 @@ def test_figure_of_the_source_is_compared_with_the_rows(scene, name, subject, cu
     scene.read(
         "commissions",
         [
-            _commission("c1", customer="u1"),
-            _commission("c2", customer="u1", kind=CommissionKind.Owed),
-            _commission("c3", kind=CommissionKind.Refunded),
-            _commission("c4", "bob", commission_cents=9, billing_id="cus_2"),
+            build_commission("c1", customer="u1"),
+            build_commission("c2", customer="u1", kind=CommissionKind.Owed),
+            build_commission("c3", kind=CommissionKind.Refunded),
+            build_commission("c4", "bob", commission_cents=9, billing_id="cus_2"),
         ],
     )
     scene.read("payouts", [SourcePayout("p1", AffiliateRef(id="ann"), "USD", 1_500, is_done=True)])
@@ -98,7 +74,7 @@ def test_figure_of_the_source_is_compared_with_the_rows(scene, name, subject, cu
 
 
 def test_done_payouts_are_compared_with_paid_commissions_in_each_currency(scene):
-    scene.read("commissions", [_commission("c1"), _commission("c2", kind=CommissionKind.Owed)])
+    scene.read("commissions", [build_commission("c1"), build_commission("c2", kind=CommissionKind.Owed)])
     scene.read(
         "payouts",
         [
@@ -123,7 +99,7 @@ def test_done_payouts_are_compared_with_paid_commissions_in_each_currency(scene)
 
 
 def test_difference_comes_first_and_rows_that_are_no_money_explain_it(scene):
-    scene.read("commissions", [_commission("c1"), _commission("c2", problem=LeftOutReason.NotMoney)])
+    scene.read("commissions", [build_commission("c1"), build_commission("c2", problem=LeftOutReason.NotMoney)])
     scene.state_figure(FigureName.Referrals, 0, subject="ann")
     scene.state_figure(FigureName.Sales, 2, subject="ann")
 

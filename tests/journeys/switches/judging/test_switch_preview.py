@@ -4,13 +4,10 @@ from decimal import Decimal
 
 import pytest
 
-from domain.statuses import AffiliateStatus
 from domain.switches.reasons import LeftOutReason
 from domain.switches.records import (
     AffiliateRef,
     CommissionKind,
-    SourceAffiliate,
-    SourceCommission,
     SourceCustomer,
     SourceLink,
 )
@@ -18,51 +15,30 @@ from models import db
 from models.switches.judgement import items
 from tests.support.rows.brands import Brand
 from tests.support.running import trips
-from tests.support.switches.scene import SwitchScene, days_ago
+from tests.support.switches.scene import SwitchScene
+from tests.support.switches.source_records import build_affiliate, build_commission
 
 
 @pytest.fixture
 def scene(brand: Brand, monkeypatch):
     brand.program()
     scene = SwitchScene.create(brand, monkeypatch)
-    scene.read("affiliates", [_affiliate("ann"), _affiliate("bob")])
+    scene.read("affiliates", [build_affiliate("ann"), build_affiliate("bob")])
     return scene
-
-
-def _affiliate(source_id: str) -> SourceAffiliate:
-    email = f"{source_id}@example.com"
-    return SourceAffiliate(source_id, "main", email, source_id.title(), AffiliateStatus.Approved, "active")
-
-
-def _commission(source_id: str, affiliate: str = "ann", **fields) -> SourceCommission:
-    return SourceCommission(
-        **{
-            "source_id": source_id,
-            "affiliate": AffiliateRef(id=affiliate),
-            "campaign": "main",
-            "kind": CommissionKind.Paid,
-            "word": "paid",
-            "currency": "USD",
-            "amount_cents": 10_000,
-            "commission_cents": 2_000,
-            "occurred_at": days_ago(10),
-        }
-        | fields
-    )
 
 
 def test_money_covers_all_rows_in_each_currency_to_the_cent(scene):
     scene.read(
         "commissions",
         [
-            _commission("c1", amount_cents=10_001, commission_cents=2_001),
-            _commission("c2", kind=CommissionKind.Owed, refunded_cents=400),
-            _commission("c3", kind=CommissionKind.Pending, commission_cents=300),
-            _commission("c4", kind=CommissionKind.Held, commission_cents=7),
-            _commission("c5", kind=CommissionKind.Refunded, commission_cents=50),
-            _commission("c6", kind=CommissionKind.Denied, commission_cents=5, affiliate="gone"),
-            _commission("c7", currency="JPY", amount_cents=999, commission_cents=99),
-            _commission("c8", amount_cents=77, commission_cents=11, problem=LeftOutReason.NotMoney),
+            build_commission("c1", amount_cents=10_001, commission_cents=2_001),
+            build_commission("c2", kind=CommissionKind.Owed, refunded_cents=400),
+            build_commission("c3", kind=CommissionKind.Pending, commission_cents=300),
+            build_commission("c4", kind=CommissionKind.Held, commission_cents=7),
+            build_commission("c5", kind=CommissionKind.Refunded, commission_cents=50),
+            build_commission("c6", kind=CommissionKind.Denied, commission_cents=5, affiliate="gone"),
+            build_commission("c7", currency="JPY", amount_cents=999, commission_cents=99),
+            build_commission("c8", amount_cents=77, commission_cents=11, problem=LeftOutReason.NotMoney),
         ],
     )
 
@@ -107,7 +83,7 @@ def test_counts_of_each_collection_add_up(scene):
     scene.brand.affiliate("ann")
     scene.read("links", [SourceLink("l1", AffiliateRef(id="ann"), "ann"), SourceLink("l2", AffiliateRef(id="x"), "x")])
     scene.read("customers", [SourceCustomer("u1", AffiliateRef(id="bob"), "main", email="x@example.com")])
-    scene.read("commissions", [_commission("c1"), _commission("c2", "gone")])
+    scene.read("commissions", [build_commission("c1"), build_commission("c2", "gone")])
 
     preview = scene.judge()
 
@@ -123,7 +99,7 @@ def test_switch_is_ready_and_the_brands_records_are_unchanged(scene):
     tables = ("affiliate", "tracking_link", "conversion", "old_token", "brought_customer", "mail_message")
     before = {name: scene.brand.rows(f"select count(*) from {name}") for name in tables}
     scene.read("links", [SourceLink("l1", AffiliateRef(id="ann"), "ann.k")])
-    scene.read("commissions", [_commission("c1", billing_id="cus_1")])
+    scene.read("commissions", [build_commission("c1", billing_id="cus_1")])
 
     scene.judge()
 
@@ -133,7 +109,7 @@ def test_switch_is_ready_and_the_brands_records_are_unchanged(scene):
 
 
 def test_judging_again_brings_the_same_preview_and_follows_the_options(scene):
-    scene.read("commissions", [_commission("c1", kind=CommissionKind.Owed)])
+    scene.read("commissions", [build_commission("c1", kind=CommissionKind.Owed)])
     first = scene.judge()
 
     same = scene.judge_again()
@@ -148,8 +124,8 @@ def test_rows_with_one_id_count_once_with_a_warning(scene):
     scene.read_raw(
         "commissions",
         [
-            ("1/001", _data(_commission("same", commission_cents=1))),
-            ("1/002", _data(_commission("same", commission_cents=2))),
+            ("1/001", _data(build_commission("same", commission_cents=1))),
+            ("1/002", _data(build_commission("same", commission_cents=2))),
         ],
     )
 
@@ -200,8 +176,8 @@ def test_parameter_that_does_not_fit_is_a_warning(scene):
 
 
 def test_rows_are_listed_in_pages_by_filters(scene):
-    scene.read("commissions", [_commission(f"c{number}") for number in range(5)])
-    scene.read("commissions", [_commission("odd", "gone")])
+    scene.read("commissions", [build_commission(f"c{number}") for number in range(5)])
+    scene.read("commissions", [build_commission("odd", "gone")])
     scene.judge()
 
     def read_page(cursor=None, **filters):
@@ -252,7 +228,7 @@ def test_slice_costs_the_same_round_trips_whatever_its_rows(brand, monkeypatch):
 
     def count_trips(size: int) -> int:
         scene = SwitchScene.create(brand, monkeypatch, state="Reading")
-        scene.read("affiliates", [_affiliate(f"a{number}") for number in range(size)])
+        scene.read("affiliates", [build_affiliate(f"a{number}") for number in range(size)])
         scene.read(
             "links",
             [SourceLink(f"l{number}", AffiliateRef(id=f"a{number}"), f"Tok.{number}") for number in range(size)],
@@ -266,8 +242,8 @@ def test_slice_costs_the_same_round_trips_whatever_its_rows(brand, monkeypatch):
         )
         scene.read(
             "commissions",
-            [_commission(f"c{number}", f"a{number}", customer=f"u{number}") for number in range(size)]
-            + [_commission(f"r{number}", f"a{number}", commission_cents=-1) for number in range(size)],
+            [build_commission(f"c{number}", f"a{number}", customer=f"u{number}") for number in range(size)]
+            + [build_commission(f"r{number}", f"a{number}", commission_cents=-1) for number in range(size)],
         )
         with trips.record_round_trips() as round_trips:
             scene.judge()
