@@ -50,6 +50,16 @@ class Switch:
     touched_at: datetime
     is_forgotten: bool
 
+    @property
+    def key(self) -> dict[str, UUID]:
+        """The arguments that name the switch, for the functions of `models.switches`."""
+        return {"organization_id": self.organization_id, "switch_id": self.id}
+
+    @property
+    def effective_cut_over_at(self) -> datetime:
+        """Payments before it were the former system's: the brand's time, else when reading began."""
+        return self.cut_over_at or self.reading_at or self.created_at
+
 
 @dataclass(frozen=True, slots=True)
 class SwitchCampaign:

@@ -148,7 +148,7 @@ def _check_changeable(switch: Switch) -> None:
 
 
 def _store_credentials(switch: Switch, proved: ProvedAccount) -> Switch:
-    connecting.stage_campaigns(proved.account, organization_id=switch.organization_id, switch_id=switch.id)
+    connecting.stage_campaigns(proved.account, **switch.key)
     return switches.update(
         switch,
         {
@@ -161,7 +161,7 @@ def _store_credentials(switch: Switch, proved: ProvedAccount) -> Switch:
 
 def _apply(switch: Switch, body: Mapping[str, Any], *, now: datetime) -> Switch:
     """Store what a body changes of a locked switch, and judge it again if that matters."""
-    key = {"organization_id": switch.organization_id, "switch_id": switch.id}
+    key = switch.key
     changes: dict[str, Any] = {"touched_at": now}
     if "options" in body:
         changes["options"] = _merge_options(switch, body["options"])
@@ -196,7 +196,7 @@ def _merge_options(switch: Switch, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 def _stage_mapping(switch: Switch, mapping: list[Mapping[str, Any]]) -> None:
     """Stage which campaigns lead to which programs. Raises Refused: 400 invalid_request, 404 program_not_found."""
-    key = {"organization_id": switch.organization_id, "switch_id": switch.id}
+    key = switch.key
     source_ids = {campaign.source_id for campaign in switches.list_campaigns(**key)}
     for program_id in {entry["program_id"] for entry in mapping} - {None}:
         if programs.find(organization_id=switch.organization_id, program_id=program_id) is None:
@@ -221,8 +221,7 @@ def _stage_read(switch: Switch, now: datetime) -> None:
     """Stage the next request, not before the time until which the source asked to wait."""
     waiting_until = switch.waiting_until
     steps.stage_read(
-        organization_id=switch.organization_id,
-        switch_id=switch.id,
+        **switch.key,
         source=switch.source,
         run_at=waiting_until if waiting_until is not None and waiting_until > now else None,
     )

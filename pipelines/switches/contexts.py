@@ -11,7 +11,7 @@ from pipelines import credentials
 
 def load_context(switch: Switch) -> SwitchContext:
     """Return the context of a switch, with its credentials unless they are erased. Budget: 1 round trip."""
-    campaigns = switches.list_campaigns(organization_id=switch.organization_id, switch_id=switch.id)
+    campaigns = switches.list_campaigns(**switch.key)
     return build_context(switch, campaigns)
 
 

@@ -82,7 +82,7 @@ def _enqueue_rest(switch: Switch) -> None:
 
 
 def _erase_staging(switch: Switch, *, max_rows: int) -> int:
-    left = erasing.delete_staging(organization_id=switch.organization_id, switch_id=switch.id, limit=max_rows)
+    left = erasing.delete_staging(**switch.key, limit=max_rows)
     if left:
         _update(switch, {"is_forgotten": True})
     return left

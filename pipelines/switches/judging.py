@@ -68,11 +68,11 @@ def judge_next(*, organization_id: UUID, switch_id: UUID, now: datetime) -> None
     if switch is None or switch.state != SwitchState.Reading or switch.stage != JUDGE:
         return
     judging = context.load(switch, now=now)
-    cursors = judging_state.list_cursors(**judging.scope)
+    cursors = judging_state.list_cursors(**judging.switch.key)
     is_done = _clear(judging, cursors) or _understand_next(judging, cursors) or _judge_next(judging, cursors)
     if is_done or figure_comparison.compare_next(judging, cursors):
         switches.update(switch, {"touched_at": now})
-        steps.stage_judge(**judging.scope)
+        steps.stage_judge(**judging.switch.key)
         judging_state.stage_refresh_statistics()
         return
     switches.update(
@@ -85,7 +85,7 @@ def judge_next(*, organization_id: UUID, switch_id: UUID, now: datetime) -> None
             "touched_at": now,
         },
     )
-    judging_state.stage_reset(**judging.scope)
+    judging_state.stage_reset(**judging.switch.key)
 
 
 def _clear(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> bool:
@@ -93,10 +93,10 @@ def _clear(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> bool:
     is_begun = any(row.normalized_to is not None for row in cursors.values())
     if is_begun and set(_UNDERSTOOD) <= set(cursors):
         return False
-    if items.clear(**judging.scope, limit=_CLEARED_AT_ONCE) == _CLEARED_AT_ONCE:
+    if items.clear(**judging.switch.key, limit=_CLEARED_AT_ONCE) == _CLEARED_AT_ONCE:
         return True
-    judging_state.stage_ensure(**judging.scope, collections=list(Collection))
-    judging_state.stage_understood(**judging.scope, collection=Collection.Affiliates, cursor="")
+    judging_state.stage_ensure(**judging.switch.key, collections=list(Collection))
+    judging_state.stage_understood(**judging.switch.key, collection=Collection.Affiliates, cursor="")
     return True
 
 
@@ -106,11 +106,11 @@ def _understand_next(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> 
         cursor = cursors[collection].normalized_to or ""
         if cursor == _DONE_ID:
             continue
-        rows = judging_state.list_raw_rows(**judging.scope, collection=collection, after=cursor, limit=SLICE_ROWS)
+        rows = judging_state.list_raw_rows(**judging.switch.key, collection=collection, after=cursor, limit=SLICE_ROWS)
         slices.understand_slice(judging, collection, rows)
         is_last = len(rows) < SLICE_ROWS
         judging_state.stage_understood(
-            **judging.scope, collection=collection, cursor=_DONE_ID if is_last else rows[-1].source_id
+            **judging.switch.key, collection=collection, cursor=_DONE_ID if is_last else rows[-1].source_id
         )
         return True
     return False
@@ -127,7 +127,7 @@ def _judge_next(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> bool:
         if after is None:
             continue
         rows, next_after = items.list_slice(
-            **judging.scope,
+            **judging.switch.key,
             collection=walk.collection,
             after=after,
             limit=SLICE_ROWS,
@@ -135,7 +135,7 @@ def _judge_next(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> bool:
         )
         tally = _judge_slice(judging, walk, rows, cursors[walk.collection].tally)
         cursor = _cursor_after(walk) if next_after is None else f"{walk.name}:{next_after}"
-        judging_state.stage_judged(**judging.scope, collection=walk.collection, cursor=cursor, tally=tally)
+        judging_state.stage_judged(**judging.switch.key, collection=walk.collection, cursor=cursor, tally=tally)
         return True
     return False
 
@@ -145,7 +145,9 @@ def _judge_slice(judging: Judging, walk: _Walk, rows: Sequence[Item], tally: Map
         default_slugs.choose(judging, rows)
         return tally
     judged = walk.judge(judging, rows)
-    items.stage_verdicts(**judging.scope, collection=walk.collection, verdicts=[verdict.to_row() for verdict in judged])
+    items.stage_verdicts(
+        **judging.switch.key, collection=walk.collection, verdicts=[verdict.to_row() for verdict in judged]
+    )
     first_of_payments = None
     if walk.collection == Collection.Commissions:
         first_of_payments = commission_verdicts.find_first_of_payments(judging, rows)

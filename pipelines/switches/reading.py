@@ -145,14 +145,14 @@ def _record_failure(switch: Switch, request: ListPageRequest, result: ListPageRe
 def _wait(switch: Switch, until: datetime, **changes: int) -> None:
     """Stage the same request again at a time; no worker and no attempt is used until then."""
     switches.update(switch, {"waiting_until": until, **changes})
-    steps.stage_read(organization_id=switch.organization_id, switch_id=switch.id, source=switch.source, run_at=until)
+    steps.stage_read(**switch.key, source=switch.source, run_at=until)
 
 
 def _record_page(
     switch: Switch, request: ListPageRequest, page: SourcePage | None, headers: Mapping[str, str], now: datetime
 ) -> None:
     """Record a page, or with None that the account has no such list."""
-    key = {"organization_id": switch.organization_id, "switch_id": switch.id}
+    key = switch.key
     stored = _store(switch, request.step, page, now) if page else read_rows.StoredPage(0, {})
     row = _move(switch, request, page, stored.new_rows, now)
     reading.stage_list(**key, changed=row)
@@ -177,7 +177,7 @@ def _record_page(
 
 
 def _store(switch: Switch, step: ListStep, page: SourcePage, now: datetime) -> read_rows.StoredPage:
-    key = {"organization_id": switch.organization_id, "switch_id": switch.id}
+    key = switch.key
     figures = [ReadFigure(each.name, each.subject, each.currency, each.value) for each in page.figures]
     reading.stage_figures(**key, figures=figures)
     # The last page of a list that does not move is read again for rows that were added since.
@@ -221,7 +221,7 @@ def _stage_total(switch: Switch, request: ListPageRequest, rows: list[SwitchList
     collection = request.step.row.collection
     by_name = {each.name: each for each in request.source.lists(request.context)}
     total = walking.sum_totals([row for row in rows if row.collection == collection], by_name)
-    reading.stage_total(organization_id=switch.organization_id, switch_id=switch.id, collection=collection, total=total)
+    reading.stage_total(**switch.key, collection=collection, total=total)
 
 
 def _requests_per_s(source: Source, headers: Mapping[str, str]) -> float:

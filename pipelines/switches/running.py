@@ -101,7 +101,7 @@ def _position(written_to: str | None, walk: Walk) -> str | None:
 
 
 def _stage_results(slice_: Slice, collection: Collection, walk: Walk, results: WrittenRows) -> None:
-    key, name = slice_.key, collection.value
+    key, name = slice_.switch.key, collection.value
     written.stage_left_out(**key, collection=name, reasons=results.left_out)
     for warning, source_ids in results.unchanged.items():
         written.stage_known(**key, collection=name, source_ids=source_ids, warning=warning)
@@ -113,7 +113,7 @@ def _stage_results(slice_: Slice, collection: Collection, walk: Walk, results: W
 
 
 def _complete(switch: Switch, *, now: datetime) -> None:
-    key = {"organization_id": switch.organization_id, "switch_id": switch.id}
+    key = switch.key
     result = _count_result(switch)
     for kind, collections in _IMPORTS.items():
         counts = [result["reasons"][collection.value] for collection in collections]
@@ -149,9 +149,7 @@ def _count_result(switch: Switch) -> dict[str, Any]:
     names = {"new": "created", "merged": "merged", "changed": "changed", "left_out": "left_out"}
     counts = {collection.value: dict.fromkeys(names.values(), 0) for collection in WRITTEN}
     reasons: dict[str, Counter[str]] = {collection.value: Counter() for collection in WRITTEN}
-    for collection, verdict, reason, count in written.count_verdicts(
-        organization_id=switch.organization_id, switch_id=switch.id
-    ):
+    for collection, verdict, reason, count in written.count_verdicts(**switch.key):
         if collection not in counts:
             continue
         if verdict in names:

@@ -123,7 +123,7 @@ def undo_next(*, organization_id: UUID, switch_id: UUID, now: datetime) -> None:
 
 
 def _list_rows(switch: Switch, stage: str, after: str | None) -> list[RowToUndo]:
-    key = {"organization_id": switch.organization_id, "switch_id": switch.id}
+    key = switch.key
     if stage == _REFUNDS:
         return slices.list_refunds(**key, after=UUID(after) if after else _NO_REFUND, limit=SLICE_ROWS)
     return slices.list_slice(**key, collection=stage, after=after or "", limit=SLICE_ROWS)
@@ -131,17 +131,16 @@ def _list_rows(switch: Switch, stage: str, after: str | None) -> list[RowToUndo]
 
 def _finish(switch: Switch, *, now: datetime) -> None:
     parameters.remove(switch)
-    imports.stage_undone_of_switch(organization_id=switch.organization_id, switch_id=switch.id, at=now)
+    imports.stage_undone_of_switch(**switch.key, at=now)
     switches.update(switch, {"state": SwitchState.Undone.value, "stage": None, "undone_at": now, "touched_at": now})
 
 
 def _scope(switch: Switch) -> UndoScope:
-    key = {"organization_id": switch.organization_id, "switch_id": switch.id}
+    key = switch.key
     jobs = imports.find_of_switch(**key)
     result = switch.result or {}
     return UndoScope(
-        organization_id=switch.organization_id,
-        switch_id=switch.id,
+        **switch.key,
         affiliates_job_id=jobs["Affiliates"],
         conversions_job_id=jobs["Conversions"],
         since=figures.find_run_start(**key),

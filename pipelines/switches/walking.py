@@ -37,12 +37,11 @@ def start(switch: Switch, source: Source, context: SwitchContext) -> None:
     source_lists = source.lists(context)
     if source_lists:
         reading.stage_lists(
-            organization_id=switch.organization_id,
-            switch_id=switch.id,
+            **switch.key,
             lists=[(each.name, each.collection.value) for each in source_lists],
         )
     collections = [each for each in Collection if each in source.info.collections]
-    reading.stage_collections(organization_id=switch.organization_id, switch_id=switch.id, collections=collections)
+    reading.stage_collections(**switch.key, collections=collections)
 
 
 def find_next(
@@ -69,8 +68,8 @@ def find_next(
 def begin_judging(switch: Switch, source: Source, context: SwitchContext, *, now: datetime, **changes: Any) -> Switch:
     """Record what the totals of the source say, and stage judging from the first row. `changes` are further columns."""
     _stage_moved_warnings(switch, source.lists(context))
-    judging_state.stage_reset(organization_id=switch.organization_id, switch_id=switch.id)
-    steps.stage_judge(organization_id=switch.organization_id, switch_id=switch.id)
+    judging_state.stage_reset(**switch.key)
+    steps.stage_judge(**switch.key)
     return switches.update(switch, {"stage": JUDGE, "read_at": now, "touched_at": now, **changes})
 
 
@@ -82,8 +81,7 @@ def find_parent(switch: Switch, walked: SourceList, row: SwitchList) -> str | No
     assert walked.of_parents is not None
     is_again = row.walk > 1 and walked.moves != "unknown"
     return read_rows.find_next_parent(
-        organization_id=switch.organization_id,
-        switch_id=switch.id,
+        **switch.key,
         collection=walked.of_parents,
         after=row.parent,
         reading_at=reading_began_at(switch),
@@ -122,13 +120,13 @@ def _begin(switch: Switch, walked: SourceList, row: SwitchList, *, now: datetime
         begun = with_position(begun, lists.next_parent(get_position(begun), find_parent(switch, walked, begun)))
     if begun.is_done and begun.walk == 1:
         begun = replace(begun, walked_at=now)
-    reading.stage_list(organization_id=switch.organization_id, switch_id=switch.id, changed=begun)
+    reading.stage_list(**switch.key, changed=begun)
     return None if begun.is_done else ListStep(walked, begun)
 
 
 def _stage_moved_warnings(switch: Switch, source_lists: Sequence[SourceList]) -> None:
     """Stage a warning for each collection of which other rows were read than its lists' last totals say."""
-    key = {"organization_id": switch.organization_id, "switch_id": switch.id}
+    key = switch.key
     by_name = {each.name: each for each in source_lists}
     rows_of: dict[str, list[SwitchList]] = {}
     for row in reading.list_lists(**key):

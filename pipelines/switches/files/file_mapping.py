@@ -37,11 +37,10 @@ def derive(switch: Switch, *, collection: str | None = None) -> Switch:
     """
     if collection is None and (unknown := file_fields.find_unknown(switch.columns, switch.words)):
         raise Refused(400, "invalid_request", unknown, field="columns")
-    parts = file_parts.list_parts(organization_id=switch.organization_id, switch_id=switch.id)
+    parts = file_parts.list_parts(**switch.key)
     if collection in (None, Collection.Affiliates):
         file_parts.stage_links_of_affiliates(
-            organization_id=switch.organization_id,
-            switch_id=switch.id,
+            **switch.key,
             heading=_heading(switch, Collection.Affiliates, "token"),
         )
         _stage_campaigns(switch, parts)
@@ -54,7 +53,7 @@ def derive(switch: Switch, *, collection: str | None = None) -> Switch:
 def list_missing(switch: Switch, parts: Sequence[FilePart] | None = None) -> list[MissingColumn]:
     """Return what the mapping lacks for the files that have rows."""
     if parts is None:
-        parts = file_parts.list_parts(organization_id=switch.organization_id, switch_id=switch.id)
+        parts = file_parts.list_parts(**switch.key)
     headers: dict[str, dict[int, Sequence[str]]] = {}
     for part in parts:
         if part.total:
@@ -64,7 +63,7 @@ def list_missing(switch: Switch, parts: Sequence[FilePart] | None = None) -> lis
 
 def require_mapping(switch: Switch) -> None:
     """Raise Refused 409 unless the files of a switch can be read: mapping_missing, currency_required."""
-    parts = file_parts.list_parts(organization_id=switch.organization_id, switch_id=switch.id)
+    parts = file_parts.list_parts(**switch.key)
     if not any(part.total for part in parts if part.collection != FIGURES):
         raise Refused(409, "mapping_missing", "There are no rows yet. Send a file first.")
     if missing := list_missing(switch, parts):
@@ -106,8 +105,7 @@ def _stage_campaigns(switch: Switch, parts: Sequence[FilePart]) -> None:
     names: dict[str, tuple[str, int]] = {}
     if heading is not None:
         values = file_parts.count_values(
-            organization_id=switch.organization_id,
-            switch_id=switch.id,
+            **switch.key,
             collection=Collection.Affiliates,
             heading=heading,
             max_rows=_MAX_COUNTED_ROWS,
@@ -122,23 +120,20 @@ def _stage_campaigns(switch: Switch, parts: Sequence[FilePart]) -> None:
     if not names:
         total = sum(part.total for part in parts if part.collection == Collection.Affiliates)
         names = {ONLY_CAMPAIGN: (ONLY_CAMPAIGN_NAME, total)}
-    file_parts.stage_delete_campaigns(organization_id=switch.organization_id, switch_id=switch.id, besides=list(names))
+    file_parts.stage_delete_campaigns(**switch.key, besides=list(names))
     campaigns = [SwitchCampaign(source_id, name, count, {}, None) for source_id, (name, count) in names.items()]
-    switches.stage_campaigns(organization_id=switch.organization_id, switch_id=switch.id, campaigns=campaigns)
+    switches.stage_campaigns(**switch.key, campaigns=campaigns)
 
 
 def _stage_figures(switch: Switch) -> None:
     """Stage the figures that a file states; an affiliate's are stored under the id of their row, else their email."""
-    rows = file_parts.list_rows(
-        organization_id=switch.organization_id, switch_id=switch.id, collection=FIGURES, take=_MAX_FIGURES
-    )
+    rows = file_parts.list_rows(**switch.key, collection=FIGURES, take=_MAX_FIGURES)
     columns = switch.columns.get(FIGURES, {})
     stated = [read_figure(row.data, columns, switch.options.get("currency")) for row in rows]
     figures = [figure for figure in stated if figure is not None]
     ids = _find_affiliate_ids(switch, {figure.subject for figure in figures if figure.subject})
     file_parts.stage_figures(
-        organization_id=switch.organization_id,
-        switch_id=switch.id,
+        **switch.key,
         figures={
             (figure.name, ids.get(figure.subject, figure.subject), figure.currency): figure.value for figure in figures
         },
@@ -151,8 +146,7 @@ def _find_affiliate_ids(switch: Switch, emails: set[str]) -> dict[str, str]:
     if heading is None or not emails:
         return {}
     rows = file_parts.list_rows_with(
-        organization_id=switch.organization_id,
-        switch_id=switch.id,
+        **switch.key,
         collection=Collection.Affiliates,
         heading=heading,
         values=sorted(emails),
@@ -174,8 +168,7 @@ def _list_parameters(switch: Switch, parts: Sequence[FilePart]) -> tuple[str, ..
     heading = _heading(switch, Collection.Links, "parameter")
     if heading is not None:
         values = file_parts.count_values(
-            organization_id=switch.organization_id,
-            switch_id=switch.id,
+            **switch.key,
             collection=Collection.Links,
             heading=heading,
             max_rows=_MAX_COUNTED_ROWS,

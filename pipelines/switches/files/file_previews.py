@@ -151,8 +151,7 @@ def _list_words(switch: Switch, collection: str, columns: Mapping[str, str]) -> 
     if heading is None:
         return ()
     values = file_parts.count_values(
-        organization_id=switch.organization_id,
-        switch_id=switch.id,
+        **switch.key,
         collection=collection,
         heading=normalize_heading(heading),
         max_rows=_MAX_WORD_ROWS,

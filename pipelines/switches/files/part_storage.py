@@ -92,7 +92,7 @@ def store_part(
 
 def _store_rows(switch: Switch, collection: str, part: int, rows: Iterator[_StoredRow]) -> int:
     """Insert the rows of a part, and return their number. Raises UnreadableFile."""
-    scope = {"organization_id": switch.organization_id, "switch_id": switch.id}
+    scope = switch.key
     others = sum(
         other.total for other in file_parts.list_parts(**scope) if other.collection == collection and other.part != part
     )

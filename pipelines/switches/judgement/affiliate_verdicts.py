@@ -40,7 +40,7 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
     rows.
     """
     keys = sorted({item.key for item in slice_items if item.key is not None})
-    rows = items.list_of_keys(**judging.scope, collection="affiliates", keys=keys)
+    rows = items.list_of_keys(**judging.switch.key, collection="affiliates", keys=keys)
     people: dict[str, list[Item]] = defaultdict(list)
     for row in rows:
         if row.key is not None and _reason_for_row(row) is None:
@@ -52,7 +52,9 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
     )
     referrers = set()
     if not judging.options.without_referrals:
-        referrers = item_lookups.find_with_referrals(**judging.scope, affiliate_refs=[row.source_id for row in rows])
+        referrers = item_lookups.find_with_referrals(
+            **judging.switch.key, affiliate_refs=[row.source_id for row in rows]
+        )
     facts = _Facts(people, affiliates_here, referrers, {})
     return [_judge_row(judging, item, facts) for item in slice_items]
 

@@ -26,7 +26,7 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
     """
     codes = sorted({item.key for item in slice_items if item.key is not None})
     same: dict[str, list[Item]] = defaultdict(list)
-    for row in items.list_of_keys(**judging.scope, collection="codes", keys=codes):
+    for row in items.list_of_keys(**judging.switch.key, collection="codes", keys=codes):
         if row.key is not None and _reason(judging, row) is None:
             same[row.key].append(row)
     codes_here = known_records.find_codes(organization_id=judging.switch.organization_id, codes=codes)

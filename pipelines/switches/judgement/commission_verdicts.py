@@ -55,7 +55,7 @@ def carried_cents(item: Item, first_of_payments: Mapping[str, str]) -> int:
 def find_first_of_payments(judging: Judging, slice_items: Sequence[Item]) -> dict[str, str]:
     """Return which commission carries the amount of each payment of a slice. Budget: 1 round trip."""
     keys = {item.key for item in slice_items if item.key is not None}
-    return item_lookups.find_first_of_payments(**judging.scope, keys=sorted(keys))
+    return item_lookups.find_first_of_payments(**judging.switch.key, keys=sorted(keys))
 
 
 def reason_for_owner(judging: Judging, item: Item) -> LeftOutReason | None:
@@ -78,7 +78,7 @@ def reason_without_facts(judging: Judging, item: Item) -> LeftOutReason | None:
             commission_cents=item.commission_cents or 0,
         )
         or commission_rules.reason_for_time(
-            occurred_at=item.occurred_at, cut_over_at=judging.cut_over_at, now=judging.now
+            occurred_at=item.occurred_at, cut_over_at=judging.switch.effective_cut_over_at, now=judging.now
         )
     )
 
@@ -88,7 +88,7 @@ def _load_facts(judging: Judging, slice_items: Sequence[Item], candidates: Seque
     customers = {item.customer_ref for item in candidates if item.customer_ref is not None}
     return _Facts(
         first_of_payments=find_first_of_payments(judging, slice_items),
-        first_sales=item_lookups.find_first_sales(**judging.scope, customer_refs=sorted(customers)),
+        first_sales=item_lookups.find_first_sales(**judging.switch.key, customer_refs=sorted(customers)),
         existing=known_records.find_conversions(
             organization_id=organization_id,
             external_event_ids=[external_event_id(source, item.source_id) for item in candidates],

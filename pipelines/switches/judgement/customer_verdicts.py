@@ -44,11 +44,11 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
 
 def _load_facts(judging: Judging, slice_items: Sequence[Item]) -> _Facts:
     keys = sorted({item.key for item in slice_items if item.key is not None})
-    sales = item_lookups.sum_customer_sales(**judging.scope, customer_refs=keys)
+    sales = item_lookups.sum_customer_sales(**judging.switch.key, customer_refs=keys)
     refs = {row.newest_affiliate for row in sales.values() if row.newest_affiliate}
-    newest = item_lookups.find_affiliate_targets(**judging.scope, source_ids=sorted(refs))
+    newest = item_lookups.find_affiliate_targets(**judging.switch.key, source_ids=sorted(refs))
     rows: dict[str, list[Item]] = defaultdict(list)
-    for row in items.list_of_keys(**judging.scope, collection="customers", keys=keys):
+    for row in items.list_of_keys(**judging.switch.key, collection="customers", keys=keys):
         if row.key is not None and _reason(judging, row) is None:
             rows[row.key].append(row)
     existing = brought_customers.find_of_source(

@@ -23,7 +23,7 @@ def choose(judging: Judging, slice_items: Sequence[Item]) -> None:
     new = [item for item in slice_items if item.verdict == SwitchVerdict.New and item.key is not None]
     new = [item for item in new if (item.decision or {}).get("link_id")]
     keys = sorted({item.key for item in new if item.key is not None})
-    firsts = item_lookups.find_first_links(**judging.scope, keys=keys)
+    firsts = item_lookups.find_first_links(**judging.switch.key, keys=keys)
     current = tracking_links.find_default_slugs(
         organization_id=judging.switch.organization_id,
         emails=sorted({affiliate_verdicts.email_of(key) for key in keys}),
@@ -39,8 +39,8 @@ def choose(judging: Judging, slice_items: Sequence[Item]) -> None:
             slug = chooser.fresh_slug(item)
         decision = dict(item.decision or {}) | {"slug": slug}
         affiliate_rows.append(_row(item.source_id, SwitchVerdict.New, decision, "affiliate", item.target_id, slug=slug))
-    items.stage_verdicts(**judging.scope, collection="affiliates", verdicts=affiliate_rows)
-    items.stage_verdicts(**judging.scope, collection="links", verdicts=link_rows)
+    items.stage_verdicts(**judging.switch.key, collection="affiliates", verdicts=affiliate_rows)
+    items.stage_verdicts(**judging.switch.key, collection="links", verdicts=link_rows)
 
 
 def _is_slug(first: FirstLink) -> bool:
@@ -97,7 +97,7 @@ class _Chooser:
             organization_id=judging.switch.organization_id, texts=ordered
         ).items():
             self._owners[text] = {link.email for link in links}
-        for slug, key in item_lookups.find_slug_owners(**judging.scope, slugs=ordered):
+        for slug, key in item_lookups.find_slug_owners(**judging.switch.key, slugs=ordered):
             self._owners.setdefault(slug, set()).add(affiliate_verdicts.email_of(key) if key else "")
 
     def fresh_slug(self, item: Item) -> str:

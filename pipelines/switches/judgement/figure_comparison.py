@@ -47,14 +47,14 @@ def compare_next(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> bool
     if state.judged_to == _DONE:
         return False
     after = _parse(state.judged_to)
-    stated = figures.list_slice(**judging.scope, after=after, limit=_SLICE)
+    stated = figures.list_slice(**judging.switch.key, after=after, limit=_SLICE)
     compared = _compare(judging, stated, cursors)
     is_last = len(stated) < _SLICE
     if is_last:
         compared += _compare_payouts(judging, cursors)
     cursor = _DONE if is_last else "\x1f".join(stated[-1][:3])
     tally = _add(state.tally, compared)
-    judging_state.stage_judged(**judging.scope, collection=Collection.Payouts, cursor=cursor, tally=tally)
+    judging_state.stage_judged(**judging.switch.key, collection=Collection.Payouts, cursor=cursor, tally=tally)
     return True
 
 
@@ -77,12 +77,12 @@ def _compare(
     judging: Judging, stated: Sequence[FigureRow], cursors: Mapping[str, JudgingCursor]
 ) -> list[dict[str, Any]]:
     of_affiliates = _subjects(stated, _OF_AFFILIATE)
-    sums = figures.sum_of_affiliates(**judging.scope, subjects=of_affiliates)
-    of_customers = figures.sum_of_customers(**judging.scope, subjects=_subjects(stated, _OF_CUSTOMER))
+    sums = figures.sum_of_affiliates(**judging.switch.key, subjects=of_affiliates)
+    of_customers = figures.sum_of_customers(**judging.switch.key, subjects=_subjects(stated, _OF_CUSTOMER))
     groups = figures.count_groups(
-        **judging.scope, names=[row.subject for row in stated if row.name == FigureName.GroupAffiliates]
+        **judging.switch.key, names=[row.subject for row in stated if row.name == FigureName.GroupAffiliates]
     )
-    problems = figures.list_problems(**judging.scope, affiliate_refs=sorted({ref for ref, _ in of_affiliates}))
+    problems = figures.list_problems(**judging.switch.key, affiliate_refs=sorted({ref for ref, _ in of_affiliates}))
     compared = []
     for figure in stated:
         read = _read(figure, sums, of_customers, groups, cursors)
@@ -143,7 +143,7 @@ def _count_rows(cursor: JudgingCursor) -> int:
 
 def _compare_payouts(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> list[dict[str, Any]]:
     """Return the payouts that were read beside the commissions that are paid, by currency."""
-    paid_out = figures.sum_payouts(**judging.scope)
+    paid_out = figures.sum_payouts(**judging.switch.key)
     money = cursors[Collection.Commissions].tally.get("money", {})
     return [
         _row(FigureName.PaidPayouts, None, currency, cents, money.get(currency, {}).get("paid_cents", 0))

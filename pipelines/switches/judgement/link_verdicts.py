@@ -38,7 +38,7 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
     """
     tokens = sorted({item.key for item in slice_items if item.key is not None})
     same_token: dict[str, list[Item]] = defaultdict(list)
-    for row in items.list_of_keys(**judging.scope, collection="links", keys=tokens):
+    for row in items.list_of_keys(**judging.switch.key, collection="links", keys=tokens):
         if row.key is not None and _reason(judging, row) is None:
             same_token[row.key].append(row)
     owners = {item.owner_key for rows in same_token.values() for item in rows if item.owner_key}
@@ -53,7 +53,7 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
 
 def _find_default_links(judging: Judging, keys: Sequence[str]) -> dict[str, UUID | None]:
     """Return the default link of each person by key; the first row of a person has it."""
-    link_ids = item_lookups.find_default_links(**judging.scope, keys=keys)
+    link_ids = item_lookups.find_default_links(**judging.switch.key, keys=keys)
     return {key: link_ids.get(key) for key in keys}
 
 

@@ -66,7 +66,7 @@ def _left_out(tallied: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _warnings(judging: Judging, tallied: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     merged = tallies.merge_counts(tallied.values())
-    for warning in reading.list_warnings(**judging.scope):
+    for warning in reading.list_warnings(**judging.switch.key):
         entry = merged.setdefault(warning["code"], {"count": 0, "example": warning["example"]})
         entry["count"] += warning["count"]
     custom = judging.programs[0].attribution_params if judging.programs else None

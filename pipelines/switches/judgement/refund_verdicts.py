@@ -24,7 +24,9 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
         organization_id=organization_id,
         refund_ids=[refund_id(organization_id, judging.switch.source, item.source_id) for item in slice_items],
     )
-    sales = refund_lookups.find_refunded_sales(**judging.scope, source_ids=[item.source_id for item in slice_items])
+    sales = refund_lookups.find_refunded_sales(
+        **judging.switch.key, source_ids=[item.source_id for item in slice_items]
+    )
     left = _Left(judging, {sale.source_id: sale for sale in sales.values()})
     return [_judge_one(judging, item, sales.get(item.source_id), left, booked) for item in slice_items]
 
@@ -33,7 +35,7 @@ class _Left:
     """What is left of the sales to take back."""
 
     def __init__(self, judging: Judging, sales: dict[str, SaleItem]) -> None:
-        taken = refund_lookups.sum_refunds(**judging.scope, keys=[_key(source_id) for source_id in sales])
+        taken = refund_lookups.sum_refunds(**judging.switch.key, keys=[_key(source_id) for source_id in sales])
         self._left: dict[str, list[int]] = {}
         for source_id, sale in sales.items():
             amount, commission = taken.get(_key(source_id), (0, 0))

@@ -16,7 +16,7 @@ def remove(slice_: UndoSlice) -> list[str]:
     rows = slice_.read(AffiliateDecision)
     ids = [decision.affiliate_id for _, decision in rows]
     removals.stage_affiliate_locks(organization_id=slice_.organization_id, affiliate_ids=ids)
-    used = obstacles.find_used_affiliates(**slice_.key, affiliate_ids=ids)
+    used = obstacles.find_used_affiliates(**slice_.switch.key, affiliate_ids=ids)
     gone = [(row, decision.affiliate_id) for row, decision in rows if decision.affiliate_id not in used]
     removals.stage_affiliates(
         organization_id=slice_.organization_id,

@@ -39,7 +39,7 @@ def _remove_created(slice_: UndoSlice, rows: list[tuple[RowToUndo, UUID]]) -> li
     if not rows:
         return []
     ids = [conversion_id for _, conversion_id in rows]
-    reasons = obstacles.lock_conversions(**slice_.key, conversion_ids=ids)
+    reasons = obstacles.lock_conversions(**slice_.switch.key, conversion_ids=ids)
     protected = {conversion_id for conversion_id, reason in reasons.items() if reason is not None}
     protected |= obstacles.find_conversions_of_later(
         organization_id=slice_.organization_id,
@@ -76,7 +76,7 @@ def _restore_changed(slice_: UndoSlice, rows: list[tuple[RowToUndo, CommissionDe
     ]
     removals.stage_states(
         {decision.conversion_id: row.former for row, decision in restored if row.former},
-        **slice_.key,
+        **slice_.switch.key,
         cause_id=slice_.imports["Conversions"],
         at=slice_.now,
     )
@@ -89,7 +89,7 @@ def _restore_changed(slice_: UndoSlice, rows: list[tuple[RowToUndo, CommissionDe
 def _removable_refunds(slice_: UndoSlice, refund_ids: list[UUID]) -> set[UUID]:
     return {
         sale.refund_id
-        for sale in removals.lock_refunded(**slice_.key, refund_ids=refund_ids)
+        for sale in removals.lock_refunded(**slice_.switch.key, refund_ids=refund_ids)
         if sale.switch_id != slice_.switch.id and not sale.has_later and not sale.is_in_payout
     }
 

@@ -19,9 +19,9 @@ def remove_links(slice_: UndoSlice) -> list[str]:
     gone = [(row, decision) for row, decision in rows if decision.affiliate_id not in remaining]
     links = [decision.link_id for _, decision in gone if decision.slug is not None]
     old_tokens.stage_delete_all(
-        **slice_.key, tokens=[decision.old_token for _, decision in gone if decision.old_token is not None]
+        **slice_.switch.key, tokens=[decision.old_token for _, decision in gone if decision.old_token is not None]
     )
-    old_tokens.stage_delete_of_links(**slice_.key, link_ids=links)
+    old_tokens.stage_delete_of_links(**slice_.switch.key, link_ids=links)
     removals.stage_links(organization_id=slice_.organization_id, link_ids=links, at=slice_.now)
     return [row.source_id for row, _ in gone]
 

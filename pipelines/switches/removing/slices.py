@@ -28,11 +28,6 @@ class UndoSlice:
         """The organization."""
         return self.switch.organization_id
 
-    @property
-    def key(self) -> dict[str, UUID]:
-        """The organization and the switch, as arguments."""
-        return {"organization_id": self.switch.organization_id, "switch_id": self.switch.id}
-
     def read(self, kind: type[Decision]) -> list[tuple[RowToUndo, Decision]]:
         """Return the rows with their decisions."""
         return [(row, decision_json.read(kind, row.decision)) for row in self.rows]

@@ -34,16 +34,6 @@ class Judging:
     now: datetime
 
     @property
-    def scope(self) -> dict[str, UUID]:
-        """The arguments that name the switch, for the functions of `models.switches`."""
-        return {"organization_id": self.switch.organization_id, "switch_id": self.switch.id}
-
-    @property
-    def cut_over_at(self) -> datetime:
-        """Later sales are left out: the brand's time, else when reading began."""
-        return self.switch.cut_over_at or self.switch.reading_at or self.now
-
-    @property
     def payout_grace_days(self) -> int:
         """Days for which the organization holds a sale."""
         return self.programs[0].payout_grace_days if self.programs else 0
@@ -72,7 +62,7 @@ class Judging:
 
 def load(switch: Switch, *, now: datetime) -> Judging:
     """Return what judging this switch depends on. Budget: 2 round trips."""
-    scope = {"organization_id": switch.organization_id, "switch_id": switch.id}
+    scope = switch.key
     campaigns = switches.list_campaigns(**scope)
     program_ids = sorted({row.program_id for row in campaigns if row.program_id})
     programs = known_records.list_programs(organization_id=switch.organization_id, program_ids=program_ids)

@@ -43,7 +43,7 @@ def resolve_affiliates(
             mention = _mention(judging, ref, campaign)
             mentions.setdefault(mention["source_id"], mention)
             item["affiliate_ref"], item["program_id"] = mention["source_id"], mention["program_id"]
-    items.stage_add(**judging.scope, items=list(mentions.values()))
+    items.stage_add(**judging.switch.key, items=list(mentions.values()))
 
 
 def _find_affiliates(judging: Judging, refs: Iterable[AffiliateRef]) -> dict[str, list[AffiliateItem]]:
@@ -59,7 +59,9 @@ def _find_affiliates(judging: Judging, refs: Iterable[AffiliateRef]) -> dict[str
         if ref.token and (token := link_rules.normalize_token(ref.token)):
             tokens.add(token)
     existing: dict[str, list[AffiliateItem]] = defaultdict(list)
-    for row in item_lookups.find_affiliates(**judging.scope, ids=sorted(ids), keys=sorted(keys), tokens=sorted(tokens)):
+    for row in item_lookups.find_affiliates(
+        **judging.switch.key, ids=sorted(ids), keys=sorted(keys), tokens=sorted(tokens)
+    ):
         existing[row.name].append(row)
     return existing
 
@@ -118,7 +120,7 @@ def resolve_customers(judging: Judging, built: Mapping[str, dict[str, Any]], rec
         item["customer_ref"] = row.key if row is not None else names.key
         item["record"] = names.as_json()
         item["label"] = (names.email or item["label"])[:200]
-    items.stage_add(**judging.scope, items=list(added.values()))
+    items.stage_add(**judging.switch.key, items=list(added.values()))
 
 
 class _Names:
@@ -194,7 +196,9 @@ class _Directory:
                 keys.add(names.key)
             if names.inbox_ref is not None:
                 inboxes.add(names.inbox_ref)
-        rows = item_lookups.find_customers(**judging.scope, ids=sorted(ids), keys=sorted(keys), inboxes=sorted(inboxes))
+        rows = item_lookups.find_customers(
+            **judging.switch.key, ids=sorted(ids), keys=sorted(keys), inboxes=sorted(inboxes)
+        )
         self._by_id = {row.source_id: row for row in rows}
         self._by_key = {row.key: row for row in reversed(rows) if row.key}
         self._by_inbox: dict[str, dict[str, CustomerItem]] = defaultdict(dict)

@@ -47,7 +47,7 @@ def understand_slice(judging: Judging, collection: str, rows: Sequence[RawRow]) 
         _set_customer_keys(judging, built)
     if collection == Collection.Commissions:
         references.resolve_customers(judging, built, records)
-    items.stage_store(**judging.scope, items=list(built.values()))
+    items.stage_store(**judging.switch.key, items=list(built.values()))
 
 
 def _build(judging: Judging, collection: str, row: RawRow) -> tuple[str, dict[str, Any], Record | None]:

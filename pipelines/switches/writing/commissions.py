@@ -60,7 +60,7 @@ def write_refunds(slice_: Slice) -> WrittenRows:
         refund = _refund(sale, row.target_id, cents=decision.refunded_cents, commission_cents=decision.commission_cents)
         refunds.append(refund)
         sales[sale.id] = _apply_refund(sale, refund)
-    brought_sales.stage_refunds(refunds, **slice_.key, at=slice_.now)
+    brought_sales.stage_refunds(refunds, **slice_.switch.key, at=slice_.now)
     return written
 
 
@@ -152,7 +152,7 @@ def _change(slice_: Slice, rows: Rows, written: WrittenRows) -> None:
             else:
                 states[sale.id] = {"status": decision.status, "is_locked": decision.is_locked}
             written.former[row.source_id] = former
-    brought_sales.stage_refunds(refunds, **slice_.key, at=slice_.now)
+    brought_sales.stage_refunds(refunds, **slice_.switch.key, at=slice_.now)
     brought_sales.stage_states(states, organization_id=slice_.organization_id, cause_id=slice_.switch.id, at=slice_.now)
 
 

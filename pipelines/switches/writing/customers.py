@@ -68,6 +68,6 @@ def _customer(slice_: Slice, row: RowToWrite, decision: CustomerDecision) -> Bro
         first_paid_at=decision.first_paid_at,
         payments=decision.payments,
         seen_at=decision.seen_at,
-        cut_over_at=slice_.cut_over_at,
+        cut_over_at=slice_.switch.effective_cut_over_at,
         created_at=slice_.now,
     )

@@ -24,23 +24,13 @@ class Slice:
     now: datetime
 
     @property
-    def key(self) -> dict[str, UUID]:
-        """The organization and the switch, as arguments."""
-        return {"organization_id": self.switch.organization_id, "switch_id": self.switch.id}
-
-    @property
     def organization_id(self) -> UUID:
         """The organization."""
         return self.switch.organization_id
 
-    @property
-    def cut_over_at(self) -> datetime:
-        """Payments before it were the former system's."""
-        return self.switch.cut_over_at or self.switch.reading_at or self.switch.created_at
-
     def read(self, kind: type[Decision]) -> list[tuple[RowToWrite, Decision]]:
         """Return the rows with their decisions; an affiliate who was replaced since is the one who is there."""
-        merged = written.list_merged_since(**self.key) if self.rows else []
+        merged = written.list_merged_since(**self.switch.key) if self.rows else []
         replacing = _Replacing(
             {each.decided_id: each for each in merged},
             {each.decided_link_id: each.link_id for each in merged if each.decided_link_id and each.link_id},
