@@ -7,7 +7,7 @@ from domain.switches.sources import SourceName
 
 
 def find(name: str) -> Source | None:
-    """Return a source, or None for a name that is none."""
+    """Return a source, or None for an unknown name."""
     if name not in set(SourceName):
         return None
     source: Source = importlib.import_module(f"adapters.switches.{name}").SOURCE
@@ -15,7 +15,7 @@ def find(name: str) -> Source | None:
 
 
 def get(name: str) -> Source:
-    """Return a source. Raises LookupError for a name that is none."""
+    """Return a source. Raises LookupError for an unknown name."""
     source = find(name)
     if source is None:
         raise LookupError(f"there is no source {name}")

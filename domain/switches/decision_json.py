@@ -1,4 +1,4 @@
-"""Reads decisions as they are stored: JSON without ids, times and decimals of its own."""
+"""Reads dataclasses that are stored as JSON, such as decisions: ids, times and decimals are text there."""
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields
@@ -19,7 +19,7 @@ _READERS: Mapping[type, Callable[[Any], Any]] = {
 
 
 def read(kind: type[Decision], stored: Mapping[str, Any]) -> Decision:
-    """Return a stored decision as its class of `domain.switches.decisions`; unknown fields are ignored."""
+    """Return a stored dataclass, such as a decision; unknown fields are ignored."""
     readers = _field_readers(cast(Hashable, kind))
     values = {}
     for name, value in stored.items():

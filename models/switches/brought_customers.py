@@ -4,14 +4,14 @@
 `program_customer` with those of all other sources (decision 68), under the id of the switch in `import_customer`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, get_args, get_type_hints
 from uuid import UUID
 
 from domain.conversions import customers as customer_names
 from domain.conversions.customers import CustomerNames
+from domain.switches.decisions import CustomerDecision
 from models.conversions import customers
 from models.db import db
 from models.gateways import payments
@@ -105,28 +105,20 @@ def list_by_ids(*, organization_id: UUID, ids: Sequence[UUID]) -> list[BroughtCu
     return _TABLE.all(_BY_IDS, (organization_id, list(ids)))
 
 
-def to_json(customer: BroughtCustomer) -> dict[str, Any]:
-    """Return a customer as JSON values, which `from_json` reads."""
-    return {name: _to_json_value(getattr(customer, name)) for name in _COLUMNS}
-
-
-def from_json(stored: Mapping[str, Any]) -> BroughtCustomer:
-    """Return a customer that `to_json` wrote."""
-    kinds = get_type_hints(BroughtCustomer)
-    return BroughtCustomer(**{name: _from_json_value(kinds[name], stored[name]) for name in _COLUMNS})
-
-
-def _to_json_value(value: Any) -> Any:
-    return value if value is None or isinstance(value, int | str) else str(value)
-
-
-def _from_json_value(kind: Any, value: Any) -> Any:
-    kinds = (kind, *get_args(kind))
-    if value is None or not isinstance(value, str):
-        return value
-    if UUID in kinds:
-        return UUID(value)
-    return datetime.fromisoformat(value) if datetime in kinds else value
+def list_counts(decisions: Iterable[CustomerDecision]) -> list[BroughtCount]:
+    """Return the payments that decisions add; those that add none are left out."""
+    return [
+        BroughtCount(
+            program_id=decision.program_id,
+            customer_id=decision.processor_customer_id,
+            subscription_id=decision.processor_subscription_id,
+            email=decision.email,
+            first_paid_at=decision.first_paid_at,
+            payments=decision.added_payments,
+        )
+        for decision in decisions
+        if decision.first_paid_at is not None and decision.added_payments > 0
+    ]
 
 
 def stage_reopening(rows: Sequence[BroughtCustomer], *, organization_id: UUID) -> None:

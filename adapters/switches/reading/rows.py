@@ -15,7 +15,7 @@ _MAX_DEPTH = 40
 
 
 def read_list(response: SourceResponse, *path: str) -> Sequence[Any]:
-    """Return the list at a path of an answer. Raises UnreadablePage if there is none."""
+    """Return the list at a path of an answer. Raises UnreadablePage if it has no list there."""
     raw = values.get(response.json, *path)
     if not isinstance(raw, list):
         raise UnreadablePage("the answer has no list" + (f" at {'.'.join(path)}" if path else ""))

@@ -54,7 +54,7 @@ def email(value: Any, *path: str) -> str | None:
 
 
 def full_name(value: Any, *names: str) -> str:
-    """Return a person's name of the fields that hold its parts, '' where there is none. `Unknown` is no name."""
+    """Return a person's name of the fields that hold its parts; '' for a person without a name, also for `Unknown`."""
     parts = (text(value, name) for name in names)
     return " ".join(part for part in parts if part is not None and part.casefold() != "unknown")
 

@@ -1,6 +1,7 @@
 """The base class of a played source: routes over an account, and the requests and responses that it exchanges."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -40,7 +41,7 @@ class PlayedResponse:
     is_cut: bool = False
 
 
-class PlayedSource:
+class PlayedSource(ABC):
     """A source: each route is a pattern of the whole path, and the method that answers it under the account's lock.
 
     The method receives the request and the groups of the pattern.
@@ -53,9 +54,9 @@ class PlayedSource:
     def __init__(self, account: PlayedAccount) -> None:
         self.account = account
 
+    @abstractmethod
     def is_authorized(self, request: PlayedRequest) -> bool:
         """Return whether the request has the account's credentials."""
-        raise NotImplementedError
 
     def refuse(self, request: PlayedRequest) -> PlayedResponse:
         """Return the response to wrong credentials."""

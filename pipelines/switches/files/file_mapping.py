@@ -5,6 +5,7 @@ They are stored again after each part and after each change of columns or curren
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from adapters.switches.base import SourceRow, SwitchContext, UnreadableRow
@@ -12,13 +13,13 @@ from adapters.switches.files import NO_CAMPAIGN_NAME, ONLY_CAMPAIGN_NAME, SOURCE
 from domain.refusals import Refused
 from domain.switches.files import file_fields
 from domain.switches.files.file_fields import FIGURES, MissingColumn, normalize_heading
-from domain.switches.options import SwitchOptions
 from domain.switches.records import SourceAffiliate
 from domain.switches.sources import ONLY_CAMPAIGN, Collection
 from models.switches import switches
 from models.switches.staging import file_parts
 from models.switches.staging.file_parts import FilePart
 from models.switches.switches import Switch, SwitchCampaign
+from pipelines.switches import contexts
 
 _MAX_CAMPAIGNS: Final = 500
 _MAX_CAMPAIGN_CHARACTERS: Final = 255
@@ -85,10 +86,8 @@ def build_context(
     words: Mapping[str, Mapping[str, str]] | None = None,
 ) -> SwitchContext:
     """Return what the meaning of a switch's rows depends on, under its own columns and words or under others."""
-    return SwitchContext(
-        options=SwitchOptions.from_json(switch.options),
-        credentials={},
-        campaigns=(),
+    return replace(
+        contexts.build_context(switch, ()),
         columns=switch.columns if columns is None else columns,
         words=switch.words if words is None else words,
     )

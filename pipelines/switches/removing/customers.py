@@ -1,8 +1,9 @@
 """Takes brought customers back with the count of their payments; changed ones become what they were."""
 
+from domain.switches import decision_json
 from domain.switches.decisions import CustomerDecision
 from models.switches import brought_customers
-from models.switches.brought_customers import BroughtCount
+from models.switches.brought_customers import BroughtCustomer
 from models.switches.undo import obstacles
 from pipelines.switches.removing.slices import UndoSlice
 
@@ -25,28 +26,14 @@ def remove(slice_: UndoSlice) -> list[str]:
     )
     brought_customers.stage_insert_all(
         [
-            brought_customers.from_json(row.former)
+            decision_json.read(BroughtCustomer, row.former)
             for row, decision in gone
             if row.former is not None and decision.customer_id in there
         ]
     )
-    counts = [_count(decision) for _, decision in gone if decision.added_payments > 0]
     brought_customers.stage_uncount(
-        [count for count in counts if count is not None],
+        brought_customers.list_counts(decision for _, decision in gone),
         organization_id=slice_.organization_id,
         switch_id=slice_.switch.id,
     )
     return [row.source_id for row, _ in gone]
-
-
-def _count(decision: CustomerDecision) -> BroughtCount | None:
-    if decision.first_paid_at is None:
-        return None
-    return BroughtCount(
-        program_id=decision.program_id,
-        customer_id=decision.processor_customer_id,
-        subscription_id=decision.processor_subscription_id,
-        email=decision.email,
-        first_paid_at=decision.first_paid_at,
-        payments=decision.added_payments,
-    )

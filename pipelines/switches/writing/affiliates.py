@@ -9,7 +9,6 @@ from domain.switches.decisions import AffiliateDecision
 from models import advisory_locks, ids
 from models.affiliates import affiliates, bulk_actions, tracking_links
 from models.programs import partner_groups
-from models.switches import old_tokens
 from models.switches.written_rows.written import RowToWrite
 from pipelines.affiliates import enrollment
 from pipelines.switches.writing.slices import Slice, WrittenRows
@@ -18,7 +17,7 @@ from pipelines.switches.writing.slices import Slice, WrittenRows
 def write(slice_: Slice) -> WrittenRows:
     """Stage a slice. Someone who joined the program since the row was judged is merged; a slug taken since is replaced.
 
-    Budget: 6 round trips for any number of rows, and one for each program with groups.
+    Budget: 5 round trips for any number of rows, and one for each program with groups.
     """
     advisory_locks.stage_all_people_lock(slice_.organization_id)
     rows = slice_.read(AffiliateDecision)
@@ -107,8 +106,6 @@ def _choose_links(slice_: Slice, decisions: Sequence[AffiliateDecision]) -> list
     slugs = [decision.slug for decision in chosen if decision.slug]
     key = {"organization_id": slice_.organization_id}
     owners = tracking_links.find_owners(**key, slugs=slugs)
-    for token, owner in old_tokens.find_owners(**key, tokens=slugs).items():
-        owners.setdefault(token, set()).update(owner)
     links: list[dict[str, object]] = []
     for decision in chosen:
         is_free = owners.get(decision.slug or "", set()) <= {decision.email}

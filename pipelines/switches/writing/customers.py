@@ -1,9 +1,11 @@
 """Writes brought customers, and counts their payments. Source: the switch-over rules, "First payment and ordinals"."""
 
+from dataclasses import asdict
+
 from domain import emails
 from domain.switches.decisions import CustomerDecision
 from models.switches import brought_customers
-from models.switches.brought_customers import BroughtCount, BroughtCustomer
+from models.switches.brought_customers import BroughtCustomer
 from models.switches.written_rows.written import RowToWrite
 from pipelines.switches.writing.slices import Slice, WrittenRows
 
@@ -23,7 +25,7 @@ def write(slice_: Slice) -> WrittenRows:
     }
     written = WrittenRows(
         former={
-            row.source_id: brought_customers.to_json(before[decision.customer_id])
+            row.source_id: asdict(before[decision.customer_id])
             for row, decision in rows
             if decision.customer_id in before
         }
@@ -31,18 +33,7 @@ def write(slice_: Slice) -> WrittenRows:
     brought = [_customer(slice_, row, decision) for row, decision in rows]
     brought_customers.stage_insert_all(brought)
     brought_customers.stage_counts(
-        [
-            BroughtCount(
-                program_id=decision.program_id,
-                customer_id=decision.processor_customer_id,
-                subscription_id=decision.processor_subscription_id,
-                email=decision.email,
-                first_paid_at=decision.first_paid_at,
-                payments=decision.added_payments,
-            )
-            for _, decision in rows
-            if decision.first_paid_at is not None and decision.added_payments > 0
-        ],
+        brought_customers.list_counts(decision for _, decision in rows),
         organization_id=organization_id,
         switch_id=switch.id,
     )

@@ -25,6 +25,7 @@ from adapters.switches.base import (
     StatedFigure,
     SwitchContext,
     UnreadablePage,
+    UnreadableRow,
 )
 from commands.demo.played import paging
 from commands.demo.played.account import PlayedAccount, PlayedRows
@@ -110,7 +111,7 @@ class SmallSource:
         return SourcePage(rows, response.json["next"], total, figures)
 
     def understand(self, row: SourceRow, context: SwitchContext) -> Any:
-        raise NotImplementedError
+        raise UnreadableRow("its rows are only read")
 
 
 class PlayedSmall(PlayedSource):
