@@ -173,6 +173,31 @@ def test_someone_who_joined_since_the_preview_is_merged(brand):
     assert switch.find().result["affiliates"]["merged"] == 1
 
 
+def test_groups_are_created_once_and_reused(brand):
+    switch = JudgedSwitch(brand)
+    rate = {"group_name": "Gold", "group_type": "Percentage", "group_value": "25"}
+    ben = switch.affiliate("ben@example.com", **rate)
+    ann = switch.affiliate("ann@example.com", **rate)
+
+    switch.run()
+
+    ((group_id, value),) = brand.rows("select id, commission_value from partner_group where name = 'Gold'")
+    assert value == 25
+    assert set(brand.rows("select id, partner_group_id from affiliate")) == {(ben, group_id), (ann, group_id)}
+
+
+def test_person_whom_only_commissions_name_is_rejected_without_a_link(brand):
+    switch = JudgedSwitch(brand)
+    gone = switch.affiliate("gone@example.com", status="Rejected", link_id=None, slug=None)
+    switch.commission(gone)
+
+    switch.run()
+
+    assert brand.rows("select status, approved_at from affiliate") == [("Rejected", None)]
+    assert brand.rows("select count(*) from tracking_link") == [(0,)]
+    assert brand.rows("select affiliate_id from conversion") == [(gone,)]
+
+
 def test_a_slug_and_a_code_taken_since_the_preview_are_not_taken_away(brand):
     switch = JudgedSwitch(brand)
     ben = switch.affiliate("ben@example.com")
