@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 from domain import emails
-from domain.statuses import ConversionStatus
 from domain.switches.decisions import external_event_id
 from domain.switches.reasons import LeftOutReason, SwitchVerdict, SwitchWarning
 from domain.switches.records import CommissionKind
@@ -143,10 +142,11 @@ def _judge_candidate(judging: Judging, item: Item, facts: _Facts) -> ItemVerdict
 def _judge_known(judging: Judging, item: Item, existing: KnownConversion, facts: _Facts) -> ItemVerdict:
     if existing.program_id != item.owner_program_id:
         return verdicts.leave_out(item, LeftOutReason.IdKnownElsewhere)
-    status = commission_rules.changed_status(CommissionKind(item.kind or ""), status=existing.status)
-    is_in_payout = status == ConversionStatus.Paid and existing.payout_id is not None
-    if status is None or is_in_payout:
-        warnings = (SwitchWarning.PaidTwice,) if is_in_payout else ()
+    kind = CommissionKind(item.kind or "")
+    status = commission_rules.changed_status(kind, status=existing.status)
+    is_paid_twice = kind == CommissionKind.Paid and existing.payout_id is not None
+    if status is None or is_paid_twice:
+        warnings = (SwitchWarning.PaidTwice,) if is_paid_twice else ()
         return ItemVerdict(
             item, SwitchVerdict.Known, target_type="conversion", target_id=existing.id, warnings=warnings
         )
