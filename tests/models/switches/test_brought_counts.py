@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from models import db
+from models.affiliates import tracking_links
 from models.switches import brought_customers, old_tokens
 from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.job_queues import drain
@@ -147,12 +148,12 @@ def test_old_token_keeps_its_first_link_and_goes_with_its_switch(brand, rival, b
     add_old_token(brand, "eva", "jo.hn", switch_id=second)
 
     with db.unit_of_work(brand.id):
-        assert old_tokens.find_owners(organization_id=brand.id, tokens=["jo.hn", "no"]) == {
+        assert tracking_links.find_owners(organization_id=brand.id, slugs=["jo.hn", "no"]) == {
             "jo.hn": {"ben@example.com"}
         }
         old_tokens.stage_delete_all(organization_id=brand.id, switch_id=second, tokens=["jo.hn"])
-        assert old_tokens.find(organization_id=brand.id, token="jo.hn") is not None
+        assert "jo.hn" in tracking_links.find_owners(organization_id=brand.id, slugs=["jo.hn"])
         old_tokens.stage_delete_all(organization_id=brand.id, switch_id=first, tokens=["jo.hn"])
-        assert old_tokens.find(organization_id=brand.id, token="jo.hn") is None
+        assert "jo.hn" not in tracking_links.find_owners(organization_id=brand.id, slugs=["jo.hn"])
     with db.unit_of_work(rival.id):
-        assert old_tokens.find_owners(organization_id=rival.id, tokens=["jo.hn"]) == {}
+        assert tracking_links.find_owners(organization_id=rival.id, slugs=["jo.hn"]) == {}
