@@ -43,5 +43,7 @@ WRITTEN = (
 ONLY_CAMPAIGN = "all"
 #: More commissions than this pause a switch (`too_many_rows`).
 MAX_COMMISSIONS = 2_000_000
+#: Campaigns of one account that can lead to programs.
+MAX_CAMPAIGNS = 500
 #: Rows that one job judges, writes or takes back.
 SLICE_ROWS = 2_000

@@ -12,14 +12,13 @@ from marshmallow import RAISE, ValidationError, fields, post_load, validate, val
 from domain.money import currencies
 from domain.statuses import AffiliateStatus
 from domain.switches.files import file_fields
-from domain.switches.sources import Collection, SourceName
+from domain.switches.sources import MAX_CAMPAIGNS, Collection, SourceName
 from domain.switches.states import ErrorCode, SwitchState
 from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, integer, line, one_of, rate, text
 from schemas.collection_fields import Entries, Items
 from schemas.paging import PageQuery
 
 _MAX_CREDENTIALS, _MAX_CREDENTIAL_CHARS = 10, 4_096
-_MAX_CAMPAIGNS = 1_000
 _MAX_SOURCE_ID_CHARS = 300
 _MAX_COLUMNS, _MAX_WORDS, _MAX_HEADING_CHARS = 40, 200, 255
 _MAX_TOTALS = 200
@@ -101,7 +100,7 @@ class SwitchChanges(_StrictBody):
     `columns` and `words` are those of files, for each collection that is sent.
     """
 
-    campaigns = Items(fields.Nested(SwitchCampaignBody), most=_MAX_CAMPAIGNS)
+    campaigns = Items(fields.Nested(SwitchCampaignBody), most=MAX_CAMPAIGNS + 1)  # one more for rows without any
     options = fields.Nested(SwitchOptionsBody)
     cut_over_at = Instant(allow_none=True)
     credentials = _credentials(least=1)

@@ -14,14 +14,13 @@ from domain.refusals import Refused
 from domain.switches.files import file_fields
 from domain.switches.files.file_fields import FIGURES, MissingColumn, normalize_heading
 from domain.switches.records import SourceAffiliate
-from domain.switches.sources import ONLY_CAMPAIGN, Collection
+from domain.switches.sources import MAX_CAMPAIGNS, ONLY_CAMPAIGN, Collection
 from models.switches import switches
 from models.switches.staging import file_parts
 from models.switches.staging.file_parts import FilePart
 from models.switches.switches import Switch, SwitchCampaign
 from pipelines.switches import contexts
 
-_MAX_CAMPAIGNS: Final = 500
 _MAX_CAMPAIGN_CHARACTERS: Final = 255
 _MAX_FIGURES: Final = 10_000
 _MAX_PARAMETERS: Final = 10
@@ -108,10 +107,10 @@ def _stage_campaigns(switch: Switch, parts: Sequence[FilePart]) -> None:
             collection=Collection.Affiliates,
             heading=heading,
             max_rows=_MAX_COUNTED_ROWS,
-            take=_MAX_CAMPAIGNS + 1,
+            take=MAX_CAMPAIGNS + 1,
         )
-        if len(values) > _MAX_CAMPAIGNS:
-            message = f"The column of campaigns has more than {_MAX_CAMPAIGNS} values. Choose another one."
+        if len(values) > MAX_CAMPAIGNS:
+            message = f"The column of campaigns has more than {MAX_CAMPAIGNS} values. Choose another one."
             raise Refused(400, "invalid_request", message, field="columns")
         # A longer value makes its row unreadable.
         readable = [value for value in values if len(value.value) <= _MAX_CAMPAIGN_CHARACTERS]
