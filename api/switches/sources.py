@@ -5,11 +5,11 @@ from flask import Blueprint, Response, jsonify
 from adapters.switches import registry
 from api.edge.operations import array, operation
 from api.switches import records
-from schemas.switches.switch import SwitchSourceRecord
+from schemas.switches.switch import SourceSystemRecord
 
 blueprint = Blueprint("switch_sources", __name__)
 
-_SOURCE = SwitchSourceRecord()
+_SOURCE = SourceSystemRecord()
 
 
 @blueprint.get("/api/v1/switches/sources")

@@ -172,7 +172,7 @@ class SwitchesQuery(PageQuery):
     state = one_of(SwitchState, load_default=None)
 
 
-class SwitchSourceField(Wire):
+class SourceSystemField(Wire):
     """One credential of a source; `help` says where to find it."""
 
     name = fields.String()
@@ -182,12 +182,12 @@ class SwitchSourceField(Wire):
     help = fields.String()
 
 
-class SwitchSourceRecord(Wire):
+class SourceSystemRecord(Wire):
     """A system to switch from: its credentials, the parameters of its links, and what is read of it."""
 
     name = one_of(SourceName)
     label = fields.String()
-    fields_ = fields.List(fields.Nested(SwitchSourceField), data_key="fields", attribute="fields")
+    fields_ = fields.List(fields.Nested(SourceSystemField), data_key="fields", attribute="fields")
     parameters = fields.List(fields.String())
     collections = fields.List(one_of(Collection))
     needs_currency = Flag()

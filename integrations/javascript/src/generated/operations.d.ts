@@ -756,7 +756,7 @@ export declare class Switches {
    * List the affiliate systems to switch from, with the credentials that each takes and what is read of it.
    * Scope read. Plan Starter or higher.
    */
-  listSwitchSources(options?: CallOptions): Promise<records.SwitchSource[]>;
+  listSwitchSources(options?: CallOptions): Promise<records.SourceSystem[]>;
 
   /**
    * List the organization's switches, newest first; filtered by source and state.

@@ -4231,6 +4231,38 @@ export interface Snippet {
   respectGpc: boolean;
 }
 
+/** A system to switch from: its credentials, the parameters of its links, and what is read of it. */
+export interface SourceSystem {
+  /** Its name, for `source`. */
+  name: "rewardful" | "firstpromoter" | "tolt" | "partnerstack" | "tapfiliate" | "lemonsqueezy" | "dub" | "files";
+  /** Its name for people. */
+  label: string;
+  /** The credentials that it takes. */
+  fields: SourceSystemField[];
+  /** The names of the parameters of its links. */
+  parameters: string[];
+  /** What is read of it. */
+  collections: ("campaigns" | "affiliates" | "links" | "codes" | "customers" | "commissions" | "payouts")[];
+  /** Whether its rows name no currency, so that `options.currency` is required. */
+  needsCurrency: boolean;
+  /** Whether it states no commissions, so that `options.assumedCommission` says what they were. */
+  assumesCommissions: boolean;
+}
+
+/** One credential of a source; `help` says where to find it. */
+export interface SourceSystemField {
+  /** The name of the credential. */
+  name: string;
+  /** Its name for people. */
+  label: string;
+  /** Whether it is a secret. */
+  secret: boolean;
+  /** Whether the source cannot be read without it. */
+  required: boolean;
+  /** Where to find it. */
+  help: string;
+}
+
 /** A recruit, as the brand sees it. */
 export interface SubAffiliate {
   /** Its id. */
@@ -4707,38 +4739,6 @@ export interface SwitchRowPage {
   nextCursor: string | null;
   /** Whether there is another page. */
   hasMore: boolean;
-}
-
-/** A system to switch from: its credentials, the parameters of its links, and what is read of it. */
-export interface SwitchSource {
-  /** Its name, for `source`. */
-  name: "rewardful" | "firstpromoter" | "tolt" | "partnerstack" | "tapfiliate" | "lemonsqueezy" | "dub" | "files";
-  /** Its name for people. */
-  label: string;
-  /** The credentials that it takes. */
-  fields: SwitchSourceField[];
-  /** The names of the parameters of its links. */
-  parameters: string[];
-  /** What is read of it. */
-  collections: ("campaigns" | "affiliates" | "links" | "codes" | "customers" | "commissions" | "payouts")[];
-  /** Whether its rows name no currency, so that `options.currency` is required. */
-  needsCurrency: boolean;
-  /** Whether it states no commissions, so that `options.assumedCommission` says what they were. */
-  assumesCommissions: boolean;
-}
-
-/** One credential of a source; `help` says where to find it. */
-export interface SwitchSourceField {
-  /** The name of the credential. */
-  name: string;
-  /** Its name for people. */
-  label: string;
-  /** Whether it is a secret. */
-  secret: boolean;
-  /** Whether the source cannot be read without it. */
-  required: boolean;
-  /** Where to find it. */
-  help: string;
 }
 
 /** What an undo would remove and keep now, why, and the commission that would no longer be owed. */

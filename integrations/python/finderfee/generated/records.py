@@ -6130,6 +6130,52 @@ class Snippet(TypedDict):
     """Whether a browser that sends Global Privacy Control counts as no consent."""
 
 
+class SourceSystem(TypedDict):
+    """A system to switch from: its credentials, the parameters of its links, and what is read of
+    it.
+    """
+
+    name: Literal["rewardful", "firstpromoter", "tolt", "partnerstack", "tapfiliate", "lemonsqueezy", "dub", "files"]
+    """Its name, for `source`."""
+
+    label: str
+    """Its name for people."""
+
+    fields: list[SourceSystemField]
+    """The credentials that it takes."""
+
+    parameters: list[str]
+    """The names of the parameters of its links."""
+
+    collections: list[Literal["campaigns", "affiliates", "links", "codes", "customers", "commissions", "payouts"]]
+    """What is read of it."""
+
+    needsCurrency: bool
+    """Whether its rows name no currency, so that `options.currency` is required."""
+
+    assumesCommissions: bool
+    """Whether it states no commissions, so that `options.assumedCommission` says what they were."""
+
+
+class SourceSystemField(TypedDict):
+    """One credential of a source; `help` says where to find it."""
+
+    name: str
+    """The name of the credential."""
+
+    label: str
+    """Its name for people."""
+
+    secret: bool
+    """Whether it is a secret."""
+
+    required: bool
+    """Whether the source cannot be read without it."""
+
+    help: str
+    """Where to find it."""
+
+
 class SubAffiliate(TypedDict):
     """A recruit, as the brand sees it."""
 
@@ -6849,52 +6895,6 @@ class SwitchRowPage(TypedDict):
 
     hasMore: bool
     """Whether there is another page."""
-
-
-class SwitchSource(TypedDict):
-    """A system to switch from: its credentials, the parameters of its links, and what is read of
-    it.
-    """
-
-    name: Literal["rewardful", "firstpromoter", "tolt", "partnerstack", "tapfiliate", "lemonsqueezy", "dub", "files"]
-    """Its name, for `source`."""
-
-    label: str
-    """Its name for people."""
-
-    fields: list[SwitchSourceField]
-    """The credentials that it takes."""
-
-    parameters: list[str]
-    """The names of the parameters of its links."""
-
-    collections: list[Literal["campaigns", "affiliates", "links", "codes", "customers", "commissions", "payouts"]]
-    """What is read of it."""
-
-    needsCurrency: bool
-    """Whether its rows name no currency, so that `options.currency` is required."""
-
-    assumesCommissions: bool
-    """Whether it states no commissions, so that `options.assumedCommission` says what they were."""
-
-
-class SwitchSourceField(TypedDict):
-    """One credential of a source; `help` says where to find it."""
-
-    name: str
-    """The name of the credential."""
-
-    label: str
-    """Its name for people."""
-
-    secret: bool
-    """Whether it is a secret."""
-
-    required: bool
-    """Whether the source cannot be read without it."""
-
-    help: str
-    """Where to find it."""
 
 
 class SwitchUndoPreview(TypedDict):

@@ -17,7 +17,7 @@ class Switches:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def list_switch_sources(self) -> list[records.SwitchSource]:
+    def list_switch_sources(self) -> list[records.SourceSystem]:
         """List the affiliate systems to switch from, with the credentials that each takes and what
         is read of it.
 
