@@ -84,7 +84,8 @@ class CommissionDecision:
     Conversions have the source `import`; a later switch finds them by `external_event_id` and that source.
     `act` change: only `status` (Paid, Refunded or Denied) and `is_locked` change. `act` refund: `commission_cents` and
     `refunded_cents` are taken from the conversion; the row's `target_id` is the id of the refund to insert. It is the
-    same in every switch of the source (`refund_id`), so a later switch finds that the refund is booked.
+    same in every switch of the source (`refund_id`), so a later switch finds that the refund is booked. With
+    `is_owed_back` a refund of a sale that was paid there lowers what the affiliate is owed here.
     """
 
     act: Literal["create", "change", "refund"]
@@ -105,6 +106,7 @@ class CommissionDecision:
     processor_subscription_id: str | None = None
     customer_email: str | None = None
     customer_name: str | None = None
+    is_owed_back: bool = False
 
 
 def external_event_id(source: str, source_id: str) -> str:

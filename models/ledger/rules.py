@@ -231,13 +231,17 @@ full join (select b.cause_id, b.conversion_id, -sum(b.amount_cents) as cents fro
   where {org:b} and b.kind in ('pay', 'clawback') group by 1, 2) b
 on b.cause_id = l.payout_id and b.conversion_id = l.conversion_id
 where coalesce(l.cents, 0) <> coalesce(b.cents, 0)""",
-    "a conversion was paid what the lines of Paid payouts say": """
-select format('conversion %s: %s, its lines %s', c.id, c.paid_cents, coalesce(l.cents, 0)) from conversion c
+    "a conversion was paid what the lines of Paid payouts and its former system say": """
+select format('conversion %s: %s, its lines %s, before %s', c.id, c.paid_cents, coalesce(l.cents, 0),
+  coalesce(b.cents, 0)) from conversion c
 left join (select l.organization_id, l.conversion_id, sum(l.native_amount_cents) as cents from payout_line l
   join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
   where {org:l} and p.status = 'Paid' group by 1, 2) l
 on l.organization_id = c.organization_id and l.conversion_id = c.id
-where {org:c} and c.paid_cents <> coalesce(l.cents, 0)""",
+left join (select b.organization_id, b.conversion_id, -sum(b.amount_cents) as cents from ledger_entry b
+  where {org:b} and b.kind = 'paid_before' group by 1, 2) b
+on b.organization_id = c.organization_id and b.conversion_id = c.id
+where {org:c} and c.paid_cents <> coalesce(l.cents, 0) + coalesce(b.cents, 0)""",
     "a conversion that is Paid was paid what it earns, or is locked history": """
 select format('conversion %s: %s of %s', c.id, c.paid_cents, c.commission_cents - c.reversed_cents) from conversion c
 where {org:c} and c.status = 'Paid' and not c.payout_locked and c.paid_cents < c.commission_cents - c.reversed_cents""",

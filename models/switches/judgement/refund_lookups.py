@@ -9,7 +9,10 @@ from models.table import Rows
 
 
 class SaleItem(NamedTuple):
-    """A judged commission that a negative one takes back; `target_id` is its conversion here."""
+    """A judged commission that a negative one takes back; `target_id` is its conversion here.
+
+    `status` and `is_locked` are those that the conversion has when the refund is written.
+    """
 
     refund: str
     source_id: str
@@ -19,13 +22,13 @@ class SaleItem(NamedTuple):
     amount_cents: int
     refunded_cents: int
     commission_cents: int
-    status: str | None
-    is_locked: bool | None
+    status: str
+    is_locked: bool
 
 
 _SALES = Rows(SaleItem)
 # In this order: the payment, the charge, the customer's newest sale. Amounts are those of the decision: only one
-# commission of a payment has the amount. A known sale has no decision.
+# commission of a payment has the amount. A known sale has no decision, but a conversion.
 _JUDGED_SALE = """
 select s.source_id, s.affiliate_ref, s.target_id, s.decision, s.amount_cents, s.commission_cents
 from switch_item s
@@ -37,7 +40,7 @@ _FIND = f"""
 select n.source_id, s.source_id, s.target_id, a.target_id, a.program_id,
   coalesce((s.decision->>'amount_cents')::bigint, s.amount_cents, 0),
   coalesce((s.decision->>'refunded_cents')::bigint, 0), s.commission_cents,
-  s.decision->>'status', (s.decision->>'is_locked')::boolean
+  coalesce(s.decision->>'status', c.status, ''), coalesce((s.decision->>'is_locked')::boolean, c.payout_locked, true)
 from switch_item n
 cross join lateral (
   select found.* from (
@@ -55,6 +58,7 @@ cross join lateral (
 ) s
 join switch_item a on a.organization_id = n.organization_id and a.switch_id = n.switch_id
   and a.collection = 'affiliates' and a.source_id = s.affiliate_ref
+left join conversion c on c.organization_id = n.organization_id and c.id = s.target_id
 where n.organization_id = %(org)s and n.switch_id = %(switch)s and n.collection = 'commissions'
   and n.source_id = any(%(ids)s)
 """

@@ -79,8 +79,7 @@ IS_REFUND_HERE = """(r.created_at <> c.created_at or r.place <> 1) and not exist
     and i.target_type = 'refund' and i.target_id = r.id)"""
 _OBSTACLES = f"""
 select c.id, case
-  when c.paid_cents <> 0
-    or exists (select from payout_line l where l.organization_id = c.organization_id and l.conversion_id = c.id)
+  when exists (select from payout_line l where l.organization_id = c.organization_id and l.conversion_id = c.id)
     or exists (select from ledger_entry l where l.organization_id = c.organization_id and l.conversion_id = c.id
       and l.kind in ('pay', 'clawback'))
   then 'in_payout'

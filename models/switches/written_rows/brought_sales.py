@@ -113,6 +113,34 @@ def stage_refunds(refunds: Sequence[BroughtRefund], *, organization_id: UUID, sw
         db.stage(_REFUNDS, (*arrays, org, at, org, at, org, at, org, at, org, str(switch_id), at, org))
 
 
+_PAID_THERE = "c.reversed_cents - c.commission_cents"
+# One statement may not change a row twice, so the refunds follow in another one.
+_OPEN = (
+    f"""
+{entries.insert_sql(kind="'earn'", cents="c.commission_cents", cause="%(switch)s", at="%(at)s")}
+from conversion c where c.organization_id = %(org)s and c.id = any(%(ids)s)
+""",
+    f"""
+{entries.insert_sql(kind="'paid_before'", cents=_PAID_THERE, cause="%(switch)s", at="%(at)s")}
+from conversion c where c.organization_id = %(org)s and c.id = any(%(ids)s)
+""",
+    """
+update conversion c set payout_locked = false, paid_cents = c.commission_cents - c.reversed_cents
+where c.organization_id = %(org)s and c.id = any(%(ids)s)
+""",
+)
+
+
+def stage_opening(ids: Sequence[UUID], *, organization_id: UUID, switch_id: UUID, at: datetime) -> None:
+    """Stage that these Paid conversions, locked until now, were paid what they earn: a refund is then owed back.
+
+    The next payout run nets it, as for a conversion that was paid here.
+    """
+    if ids:
+        for statement in _OPEN:
+            db.stage(statement, {"org": organization_id, "ids": list(ids), "switch": switch_id, "at": at})
+
+
 _STATES = f"""
 with sent as (
   select key::uuid as id, value ->> 'status' as status, (value ->> 'is_locked')::boolean as is_locked

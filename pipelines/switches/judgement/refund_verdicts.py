@@ -5,12 +5,16 @@ from uuid import UUID
 
 from domain.switches.decisions import external_event_id, refund_id
 from domain.switches.reasons import LeftOutReason, SwitchVerdict
+from domain.switches.records import CommissionKind
 from models.switches.judgement import known_records, refund_lookups
 from models.switches.judgement.items import Item
 from models.switches.judgement.refund_lookups import SaleItem
 from pipelines.switches.judgement import commission_verdicts, verdicts
 from pipelines.switches.judgement.verdicts import ItemVerdict
 from pipelines.switches.understanding.context import Judging
+
+# A negative commission that was paid there was taken from a payout there; one that is held there is in doubt.
+_NOT_SETTLED = (CommissionKind.Owed, CommissionKind.Pending)
 
 
 def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
@@ -70,8 +74,9 @@ def _judge_one(judging: Judging, item: Item, sale: SaleItem | None, left: _Left,
         "affiliate_id": sale.affiliate_id,
         "program_id": sale.program_id,
         "external_event_id": external_event_id(source, item.source_id),
-        "status": sale.status or "",
-        "is_locked": sale.is_locked is not False,
+        "status": sale.status,
+        "is_locked": sale.is_locked,
+        "is_owed_back": judging.options.unpaid == "payable" and item.kind in _NOT_SETTLED,
         "type": "OneTime",
         "currency": item.currency,
         "amount_cents": 0,

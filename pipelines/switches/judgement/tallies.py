@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from domain.statuses import EARNS_NOTHING, ConversionStatus
 from domain.switches.decisions import CommissionDecision
 from domain.switches.reasons import LeftOutReason, SwitchVerdict
 from domain.switches.records import CommissionKind
@@ -81,15 +82,16 @@ class _Tally:
 
 
 def _payable_cents(verdict: ItemVerdict) -> int:
-    """Return what Run makes payable by a row: negative for a refund of a conversion that is not locked."""
+    """Return what Run makes payable by a row: negative for a refund that is owed back."""
     decision = verdict.decision
     if verdict.verdict != SwitchVerdict.New or decision is None or isinstance(decision, CommissionDecision):
         return 0
-    if decision["is_locked"]:
-        return 0
+    status, is_locked, cents = decision["status"], decision["is_locked"], int(decision["commission_cents"])
     if decision["act"] == "refund":
-        return -int(decision["commission_cents"])
-    return int(decision["commission_cents"]) if decision["status"] in _PAYABLE_STATUSES else 0
+        is_owed_back = decision["is_owed_back"] and status == ConversionStatus.Paid
+        counts = is_owed_back if is_locked else status not in EARNS_NOTHING
+        return -cents if counts else 0
+    return cents if status in _PAYABLE_STATUSES and not is_locked else 0
 
 
 def merge_counts(tallies: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -44,7 +44,10 @@ def write(slice_: Slice) -> WrittenRows:
 
 
 def write_refunds(slice_: Slice) -> WrittenRows:
-    """Stage a slice of refunds, each up to what is left of its conversion. Budget: 4 round trips."""
+    """Stage a slice of refunds, each up to what is left of its conversion. Budget: 4 round trips.
+
+    A refund that is owed back of a sale that was paid there makes its conversion count for payouts again.
+    """
     advisory_locks.stage_shared_payout_run_lock(slice_.organization_id)
     rows = slice_.read(CommissionDecision)
     written = WrittenRows()
@@ -52,6 +55,7 @@ def write_refunds(slice_: Slice) -> WrittenRows:
         organization_id=slice_.organization_id, ids=[decision.conversion_id for _, decision in rows]
     )
     refunds = []
+    owing_back = set()
     for row, decision in rows:
         sale = sales.get(decision.conversion_id)
         if sale is None:
@@ -59,7 +63,11 @@ def write_refunds(slice_: Slice) -> WrittenRows:
             continue
         refund = _refund(sale, row.target_id, cents=decision.refunded_cents, commission_cents=decision.commission_cents)
         refunds.append(refund)
+        was_paid_there = sale.payout_locked and sale.status == ConversionStatus.Paid
+        if decision.is_owed_back and was_paid_there and refund.reversal_cents:
+            owing_back.add(sale.id)
         sales[sale.id] = _apply_refund(sale, refund)
+    brought_sales.stage_opening(sorted(owing_back), **slice_.switch.key, at=slice_.now)
     brought_sales.stage_refunds(refunds, **slice_.switch.key, at=slice_.now)
     return written
 

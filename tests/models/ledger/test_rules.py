@@ -34,7 +34,8 @@ _DAMAGE = {
         "the ledger booked what the lines of Paid payouts say",
     "update ledger_entry set cause_id = gen_random_uuid() where kind = 'pay'":
         "the ledger booked what the lines of Paid payouts say",
-    "update conversion set paid_cents = paid_cents + 1": "a conversion was paid what the lines of Paid payouts say",
+    "update conversion set paid_cents = paid_cents + 1":
+        "a conversion was paid what the lines of Paid payouts and its former system say",
     "update conversion set status = 'Paid'": "a conversion that is Paid was paid what it earns",
     "update payout set affiliate_id = gen_random_uuid()": "a line pays its payout's affiliate",
     "update payout_line set native_currency = 'EUR'": "a line pays its payout's affiliate",

@@ -89,6 +89,32 @@ def test_refund_of_an_unpaid_sale_lowers_what_becomes_payable(scene):
     assert preview["to_confirm"]["payable"] == [{"currency": "USD", "cents": 1_500}]
 
 
+@pytest.mark.parametrize(
+    ("unpaid", "kind", "owed"),
+    [
+        ("payable", CommissionKind.Owed, -500),
+        ("payable", CommissionKind.Pending, -500),
+        ("payable", CommissionKind.Paid, 0),
+        ("payable", CommissionKind.Held, 0),
+        ("history", CommissionKind.Owed, 0),
+    ],
+)
+def test_refund_of_a_paid_sale_is_owed_back_unless_it_is_settled_there(scene, unpaid, kind, owed):
+    scene.change(options={"unpaid": unpaid})
+    scene.read(
+        "commissions",
+        [
+            build_commission("c1", payment="p1", kind=CommissionKind.Paid),
+            build_commission("r1", payment="p1", kind=kind, commission_cents=-500),
+        ],
+    )
+
+    preview = scene.judge()
+
+    assert preview["to_confirm"]["payable"] == ([{"currency": "USD", "cents": owed}] if owed else [])
+    assert scene.decisions("commissions")["r1"]["is_owed_back"] is bool(owed)
+
+
 def test_refund_has_the_same_id_when_it_is_judged_again(scene):
     rows = [build_commission("c1", payment="p1"), build_commission("r1", payment="p1", commission_cents=-500)]
     scene.read("commissions", rows)
