@@ -69,9 +69,9 @@ def _read(seller: brand.Brand, switch: Switch) -> None:
     with db.unit_of_work(seller.id):
         campaigns = switches.list_campaigns(**key)
     mapping = [{"source_id": campaign.source_id, "program_id": seller.program_id} for campaign in campaigns]
-    changes.change(**key, member_id=None, body={"campaigns": mapping}, now=_now())
     with db.unit_of_work(seller.id):
-        changes.start_reading(**key, member_id=None, now=_now())
+        changes.change(**key, body={"campaigns": mapping}, proved=None, now=_now())
+        changes.start_reading(**key, now=_now())
 
 
 def _run(seller: brand.Brand, switch: Switch) -> None:

@@ -193,7 +193,7 @@ def _act(switch_id: UUID, action: str, act: Callable[..., Switch], as_json: bool
     with output.reporting_database_errors():
         try:
             with db.unit_of_work(organization_id):
-                switch = act(organization_id=organization_id, switch_id=switch_id, member_id=None, now=clock.now())
+                switch = act(organization_id=organization_id, switch_id=switch_id, now=clock.now())
                 audit_trail.record(action, {"state": switch.state}, about=switch_id, organization_id=organization_id)
         except Refused as refusal:
             raise click.ClickException(refusal.message) from refusal

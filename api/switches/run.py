@@ -42,4 +42,4 @@ def run_switch(switch_id: str) -> Response:
 def _run(switch_id: UUID, confirm: dict[str, Any]) -> dict[str, Any]:
     if records.require(switch_id).options.get("unpaid") == "payable":
         login_age.check_member(guards.caller(), within_s=guards.FRESH_S)
-    return reading.act_on(switch_id, "switch.run", running.start, confirm=confirm)
+    return reading.act_on(switch_id, "switch.run", running.start, member_id=guards.caller().member_id, confirm=confirm)

@@ -6,8 +6,6 @@ Source: the switch-over rules, "Routes".
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
-from uuid import UUID
 
 from flask import Blueprint, Response
 
@@ -15,7 +13,7 @@ from adapters import clock
 from api.access import guards
 from api.edge import audit, body, idempotency, paging
 from api.edge.operations import object_of, operation, page
-from api.switches import records
+from api.switches import reading, records
 from models import db
 from models.switches import listing
 from pipelines.switches import changes, connecting
@@ -106,26 +104,10 @@ def change_switch(switch_id: str) -> Response:
     repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
-    with db.unit_of_work(guards.organization_id()):
-        before = records.serialize(id)
-    caller = guards.caller()
-    changes.change(
-        organization_id=caller.organization_id,
-        switch_id=id,
-        member_id=caller.member_id,
-        body=values,
-        now=clock.now(),
+    proved = changes.prove_credentials(
+        organization_id=guards.organization_id(), switch_id=id, body=values, now=clock.now()
     )
-    return idempotency.run_once(lambda: _record_changed(id, before), wakes_relay=True)
-
-
-def _record_changed(switch_id: UUID, before: Mapping[str, Any]) -> idempotency.Answer:
-    record = records.serialize(switch_id)
-    audit.record(
-        "switch.changed",
-        switch_id,
-        before=records.audit_values(before),
-        after=records.audit_values(record),
-        now=clock.now(),
+    return idempotency.run_once(
+        lambda: (200, reading.act_on(id, "switch.changed", changes.change, body=values, proved=proved)),
+        wakes_relay=True,
     )
-    return 200, record

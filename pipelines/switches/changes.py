@@ -30,35 +30,43 @@ from pipelines.switches.files import file_mapping
 _JUDGED_BY = ("campaigns", "options", "cut_over_at", "columns", "words")
 
 
-def change(
-    *, organization_id: UUID, switch_id: UUID, member_id: UUID | None, body: Mapping[str, Any], now: datetime
-) -> Switch:
-    """Return the changed switch. In Ready it is judged again. New credentials are proved by one request first.
+def prove_credentials(
+    *, organization_id: UUID, switch_id: UUID, body: Mapping[str, Any], now: datetime
+) -> ProvedAccount | None:
+    """Return the account that the credentials of a change open, None for a change without any. Opens a transaction.
 
-    Opens its own transactions. `body` is `schemas.switches.SwitchChange` loaded (snake_case; only what was sent):
-    campaigns [{source_id, program_id}], options, cut_over_at, credentials, columns, words; the last two and options
-    change only what they name.
-    Raises Refused: 404 not_found, program_not_found; 400 invalid_request; 409 switch_not_changeable; 422 and 503 as in
-    `connecting`.
+    The source is asked once, outside of the transaction.
+    Raises Refused: 404 not_found; 400 invalid_request; 409 switch_not_changeable; 422 and 503 as in `connecting`.
     """
-    proved = None
-    if "credentials" in body:
-        with db.unit_of_work(organization_id):
-            switch = _lock(organization_id, switch_id)
-            _check_changeable(switch)
-        if switch.waiting_until is not None and switch.waiting_until > now:
-            message = f"The system asked us to wait until {switch.waiting_until.isoformat(timespec='seconds')}."
-            raise Refused(503, "switch_source_unreachable", message)
-        proved = connecting.prove_changed(switch, body["credentials"])
+    if "credentials" not in body:
+        return None
     with db.unit_of_work(organization_id):
         switch = _lock(organization_id, switch_id)
         _check_changeable(switch)
-        if proved is not None:
-            switch = _store_credentials(switch, proved)
-        return _apply(switch, body, now=now)
+    if switch.waiting_until is not None and switch.waiting_until > now:
+        message = f"The system asked us to wait until {switch.waiting_until.isoformat(timespec='seconds')}."
+        raise Refused(503, "switch_source_unreachable", message)
+    return connecting.prove_changed(switch, body["credentials"])
 
 
-def start_reading(*, organization_id: UUID, switch_id: UUID, member_id: UUID | None, now: datetime) -> Switch:
+def change(
+    *, organization_id: UUID, switch_id: UUID, body: Mapping[str, Any], proved: ProvedAccount | None, now: datetime
+) -> Switch:
+    """Return the changed switch, in the caller's transaction. In Ready it is judged again.
+
+    `body` is `schemas.switches.SwitchChange` loaded (snake_case; only what was sent): campaigns [{source_id,
+    program_id}], options, cut_over_at, credentials, columns, words; the last two and options change only what they
+    name. `proved` is what `prove_credentials` returns for it.
+    Raises Refused: 404 not_found, program_not_found; 400 invalid_request; 409 switch_not_changeable.
+    """
+    switch = _lock(organization_id, switch_id)
+    _check_changeable(switch)
+    if proved is not None:
+        switch = _store_credentials(switch, proved)
+    return _apply(switch, body, now=now)
+
+
+def start_reading(*, organization_id: UUID, switch_id: UUID, now: datetime) -> Switch:
     """Return the switch, Reading, in the caller's transaction.
 
     Raises Refused: 404 not_found; 409 mapping_missing, currency_required, switch_not_readable.
@@ -91,27 +99,31 @@ def start_reading(*, organization_id: UUID, switch_id: UUID, member_id: UUID | N
     return switches.update(switch, {"stage": step.stage})
 
 
-def resume(*, organization_id: UUID, switch_id: UUID, member_id: UUID | None, now: datetime) -> Switch:
+def resume(*, organization_id: UUID, switch_id: UUID, now: datetime) -> Switch:
     """Return the switch, in the state in which it was paused; it goes on where it stopped. In the caller's transaction.
 
+    An undo that stopped with an error goes on too.
     Raises Refused: 404 not_found; 409 switch_not_paused.
     """
     switch = _lock(organization_id, switch_id)
-    if switch.state != SwitchState.Paused:
+    has_stopped_undoing = switch.state == SwitchState.Undoing and switch.last_error_code is not None
+    if switch.state != SwitchState.Paused and not has_stopped_undoing:
         raise Refused(409, "switch_not_paused", f"The switch is not paused: it is {switch.state}.")
-    if switch.paused_in == SwitchState.Writing:
+    state = switch.paused_in or switch.state
+    if state == SwitchState.Undoing:
+        steps.stage_undo(organization_id=organization_id, switch_id=switch_id)
+    elif state == SwitchState.Writing:
         steps.stage_write(organization_id=organization_id, switch_id=switch_id)
     elif switch.stage == JUDGE:
         steps.stage_judge(organization_id=organization_id, switch_id=switch_id)
     else:
         _stage_read(switch, now)
     return switches.update(
-        switch,
-        {"state": switch.paused_in, "paused_in": None, "failures": 0, "busy": 0, **_NO_ERROR, "touched_at": now},
+        switch, {"state": state, "paused_in": None, "failures": 0, "busy": 0, **_NO_ERROR, "touched_at": now}
     )
 
 
-def cancel(*, organization_id: UUID, switch_id: UUID, member_id: UUID | None, now: datetime) -> Switch:
+def cancel(*, organization_id: UUID, switch_id: UUID, now: datetime) -> Switch:
     """Return the switch, Cancelled, in the caller's transaction; key and staging are erased.
 
     Raises Refused: 404 not_found; 409 switch_not_cancellable.

@@ -31,7 +31,7 @@ def pause(switch: Switch, *, code: ErrorCode, message: str, now: datetime, **cha
 def pause_after_failed_job(*, job: str, organization_id: UUID, args: Mapping[str, str], now: datetime) -> None:
     """Pause the switch of a job whose attempts are used up, if it still waits for that job.
 
-    A switch that is Undoing has no pause: the failed job is played again by an operator.
+    A switch that is Undoing stays so, with the error; it can be resumed like a paused one.
     """
     switch = switches.lock(organization_id=organization_id, switch_id=UUID(args["switch_id"]))
     if switch is None or not _waits_for(switch, job):

@@ -74,7 +74,7 @@ def preview(*, organization_id: UUID, switch_id: UUID, now: datetime) -> dict[st
     }
 
 
-def start(*, organization_id: UUID, switch_id: UUID, member_id: UUID | None, now: datetime) -> Switch:
+def start(*, organization_id: UUID, switch_id: UUID, now: datetime) -> Switch:
     """Return the switch, Undoing.
 
     Raises Refused: 404 not_found; 409 undo_expired, switch_not_completed, switch_already_undone,

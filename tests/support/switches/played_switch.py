@@ -55,7 +55,7 @@ class WholeSwitch:
         """Begin to read; the jobs are only staged."""
         assert self.id is not None
         with db.unit_of_work(self.brand.id):
-            changes.start_reading(organization_id=self.brand.id, switch_id=self.id, member_id=None, now=clock.now())
+            changes.start_reading(organization_id=self.brand.id, switch_id=self.id, now=clock.now())
 
     def read(self) -> None:
         """Read all lists and judge their rows."""
@@ -101,7 +101,8 @@ class WholeSwitch:
 
     def _change(self, body: Mapping[str, Any]) -> None:
         assert self.id is not None
-        changes.change(organization_id=self.brand.id, switch_id=self.id, member_id=None, body=body, now=clock.now())
+        with db.unit_of_work(self.brand.id):
+            changes.change(organization_id=self.brand.id, switch_id=self.id, body=body, proved=None, now=clock.now())
 
 
 @contextmanager

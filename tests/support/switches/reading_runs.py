@@ -31,9 +31,10 @@ def connect(brand: Brand, *, source: str = "rewardful", **credentials: str) -> S
 
 def change(brand: Brand, switch: Switch, **body: Any) -> Switch:
     """Change a switch by the loaded body of PATCH."""
-    return changes.change(
-        organization_id=brand.id, switch_id=switch.id, member_id=None, body=body, now=datetime.now(UTC)
-    )
+    key: dict[str, Any] = {"organization_id": brand.id, "switch_id": switch.id, "body": body, "now": datetime.now(UTC)}
+    proved = changes.prove_credentials(**key)
+    with db.unit_of_work(brand.id):
+        return changes.change(**key, proved=proved)
 
 
 def map_campaign(brand: Brand, switch: Switch, source_id: str = CAMPAIGN) -> Switch:
@@ -45,9 +46,7 @@ def map_campaign(brand: Brand, switch: Switch, source_id: str = CAMPAIGN) -> Swi
 def act(brand: Brand, switch: Switch, name: str) -> Switch:
     """Start reading, resume or cancel: a function of `pipelines.switches.changes`."""
     with db.unit_of_work(brand.id):
-        acted: Switch = getattr(changes, name)(
-            organization_id=brand.id, switch_id=switch.id, member_id=None, now=datetime.now(UTC)
-        )
+        acted: Switch = getattr(changes, name)(organization_id=brand.id, switch_id=switch.id, now=datetime.now(UTC))
     return acted
 
 

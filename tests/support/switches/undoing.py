@@ -21,7 +21,6 @@ def start(switch: JudgedSwitch, *, now: datetime | None = None) -> None:
         undoing.start(
             organization_id=switch.brand.id,
             switch_id=switch.id,
-            member_id=None,
             now=now or datetime.now(UTC),
         )
 

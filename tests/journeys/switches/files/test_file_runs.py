@@ -43,11 +43,11 @@ def _judge(brand, drain, files, **body):
     now = datetime.now(UTC)
     connected = connecting.connect(organization_id=brand.id, member_id=None, source="files", credentials={}, now=now)
     switch = FileSwitch(brand, switch_id=connected.id)
-    key = {"organization_id": brand.id, "switch_id": switch.id, "member_id": None, "now": now}
+    key = {"organization_id": brand.id, "switch_id": switch.id, "now": now}
     columns = {collection: dict(switch.put(collection, content).suggested) for collection, content in files.items()}
     campaigns = [{"source_id": "all", "program_id": brand.programs[-1]}]
-    changes.change(**key, body={"columns": columns, "campaigns": campaigns, **body})
     with db.unit_of_work(brand.id):
+        changes.change(**key, body={"columns": columns, "campaigns": campaigns, **body}, proved=None)
         changes.start_reading(**key)
     drain()
     return switch

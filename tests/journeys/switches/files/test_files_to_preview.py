@@ -39,16 +39,15 @@ def switch(brand):
 
 
 def _change(switch, **body):
-    return changes.change(
-        organization_id=switch.brand.id, switch_id=switch.id, member_id=None, body=body, now=datetime.now(UTC)
-    )
+    with db.unit_of_work(switch.brand.id):
+        return changes.change(
+            organization_id=switch.brand.id, switch_id=switch.id, body=body, proved=None, now=datetime.now(UTC)
+        )
 
 
 def _start(switch):
     with db.unit_of_work(switch.brand.id):
-        return changes.start_reading(
-            organization_id=switch.brand.id, switch_id=switch.id, member_id=None, now=datetime.now(UTC)
-        )
+        return changes.start_reading(organization_id=switch.brand.id, switch_id=switch.id, now=datetime.now(UTC))
 
 
 def _read(switch, drain):

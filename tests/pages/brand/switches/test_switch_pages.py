@@ -310,6 +310,21 @@ def test_undo_shows_what_would_go_and_begins(brand, people):
     assert brand.rows("select state from switch") == [("Undoing",)]
 
 
+def test_undo_that_stopped_is_resumed(brand, people):
+    switch_id, browser = insert_switch(brand, "Undoing"), people()
+    error = "last_error_code = 'internal_error', last_error_message = 'It failed.', last_error_at = now()"
+    brand.rows(f"update switch set {error} returning id")
+
+    before = browser.open(_page(switch_id))
+    answer = browser.send(f"{_page(switch_id)}/resume")
+
+    assert (before.status_code, _forms(before)) == (200, [f"{_page(switch_id)}/resume"])
+    assert "It failed." in before.get_data(as_text=True)
+    assert answer.status_code == 303
+    assert brand.rows("select state, last_error_code from switch") == [("Undoing", None)]
+    assert brand.rows("select count(*) from job where name = 'switch.undo'") == [(1,)]
+
+
 def test_viewer_sees_the_undo_without_a_form(brand, people):
     answer = people("Viewer").open(f"{_page(insert_switch(brand, 'Completed'))}/undo")
 
