@@ -184,11 +184,14 @@ def bearer(token: str) -> Mapping[str, str]:
 
 
 def parse_json(content: bytes) -> Any:
-    """Return the value of JSON with its decimals exact. Raises ValueError, also for JSON that is nested too deep."""
+    """Return the value of JSON with its decimals exact.
+
+    Raises ValueError, also for JSON that is nested too deep and for a number with an exponent beyond `Decimal`.
+    """
     try:
         orjson.loads(content)  # refuses other text and deep nesting quickly; but its decimals are floats
         return loads(content, parse_float=Decimal)
-    except (JSONDecodeError, RecursionError, UnicodeDecodeError) as error:
+    except (JSONDecodeError, RecursionError, UnicodeDecodeError, ArithmeticError) as error:
         raise ValueError("this is not JSON") from error
 
 

@@ -78,6 +78,7 @@ def test_half_of_a_character_pair_breaks_no_page(server):
         (faults.respond(204), client.SourceUnreachable),
         (faults.large(), client.AnswerTooLarge),
         (faults.PlayedFault(lambda ordinary: PlayedResponse(b"[" * 100_000)), client.SourceUnreachable),
+        (faults.PlayedFault(lambda ordinary: PlayedResponse(b"[1e-99999999999999999999]")), client.SourceUnreachable),
         (faults.slow(3), client.SourceUnreachable),
     ],
 )
