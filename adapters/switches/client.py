@@ -80,8 +80,12 @@ def _get(http_client: client.Client, url: str, headers: Mapping[str, str]) -> tu
         location = answer_headers.get("Location")
         if status not in _REDIRECTS or not location:
             return status, answer_headers, bytes(content)
-        target = urljoin(url, location)
-        if _origin(target) != _origin(url):
+        try:
+            target = urljoin(url, location)
+            is_same_host = _origin(target) == _origin(url)
+        except ValueError as error:
+            raise SourceUnreachable("it redirects to an invalid address") from error
+        if not is_same_host:
             raise SourceUnreachable("it redirects to another host")
         url = target
     raise SourceUnreachable("it redirects too often")

@@ -121,6 +121,15 @@ def test_redirect_to_another_host_is_not_followed(server, location):
     assert len(server.log) == 1
 
 
+@pytest.mark.parametrize("location", ["//[", "http://[::1", "//[::1]]/x", "/v1/caf\xe9", "/v1/a b"])
+def test_redirect_to_an_invalid_address_is_not_followed(server, location):
+    server.faults.add(faults.redirect(location))
+
+    with pytest.raises(client.SourceUnreachable):
+        _fetch()
+    assert len(server.log) == 1
+
+
 def test_endless_redirect_ends(server):
     server.faults.add(faults.redirect("/v1/customers", path="/customers", times=99))
 
