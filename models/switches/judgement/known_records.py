@@ -212,6 +212,7 @@ class MappedProgram(NamedTuple):
     id: UUID
     name: str
     referral_destination_url: str | None
+    commission_model: str
     commission_type: str
     commission_value: Decimal
     commission_currency: str | None
@@ -224,7 +225,8 @@ class MappedProgram(NamedTuple):
 
 _PROGRAMS = Rows(MappedProgram)
 _LIST_PROGRAMS = """
-select p.id, p.name, p.referral_destination_url, coalesce(p.sale_commission_type, p.default_commission_type),
+select p.id, p.name, p.referral_destination_url, p.default_commission_model,
+  coalesce(p.sale_commission_type, p.default_commission_type),
   coalesce(p.sale_commission_value, p.default_commission_value), p.fee_currency, p.cookie_window_days,
   p.recurring_months, p.min_payout_cents, o.payout_grace_days, o.attribution_params
 from program p join organization o on o.id = p.organization_id

@@ -114,6 +114,17 @@ def _status(item: Item) -> AffiliateStatus:
     return AffiliateStatus(record.get("status") or AffiliateStatus.Pending)
 
 
+def _can_be_partner_group(judging: Judging, group: Mapping[str, Any], program_id: UUID) -> bool:
+    program = next(program for program in judging.programs if program.id == program_id)
+    value = group.get("value")
+    return judging.options.groups == "group" and affiliate_rules.can_be_partner_group(
+        group["name"],
+        type=group.get("type"),
+        value=None if value is None else Decimal(str(value)),
+        model=program.commission_model,
+    )
+
+
 def _decision(
     judging: Judging, item: Item, person: Sequence[Item], status: AffiliateStatus, affiliate_id: UUID
 ) -> AffiliateDecision:
@@ -121,7 +132,7 @@ def _decision(
     assert item.program_id is not None
     records: list[Mapping[str, Any]] = [row.record or {} for row in person]
     groups = [record["group"] for record in records if record.get("group")]
-    rated = [group for group in groups if group.get("type") and judging.options.groups == "group"]
+    rated = [group for group in groups if _can_be_partner_group(judging, group, item.program_id)]
     is_mention_only = all(record.get("is_mention") for record in records)
     rate = rated[0] if rated else {}
     wallet_email = next((record["wallet_email"] for record in records if record.get("wallet_email")), None)

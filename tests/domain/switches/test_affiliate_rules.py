@@ -1,5 +1,7 @@
 """The status, tags and exclusion of one person in one program."""
 
+from decimal import Decimal
+
 import pytest
 
 from domain.statuses import AffiliateStatus
@@ -52,3 +54,27 @@ def test_group_that_becomes_a_partner_group_is_no_tag():
 
 def test_option_none_brings_no_tags():
     assert affiliate_rules.tags(["Gold"], SwitchOptions(groups="none")) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "type", "value", "model", "expected"),
+    [
+        ("Gold", "Percentage", "0", "Cps", True),
+        ("Gold", "Percentage", "100", "Cps", True),
+        ("Gold", "Percentage", "100.5", "Cps", False),
+        ("Gold", "Percentage", "-1", "Cps", False),
+        ("Gold", "Percentage", "1.0000001", "Cps", False),
+        ("Gold", "Percentage", "1E+300", "Cps", False),
+        ("Gold", "Fixed", "1000000", "Cps", True),
+        ("Gold", "Fixed", "1000000.01", "Cps", False),
+        ("Gold", "Fixed", "20", "Cpc", False),
+        ("Gold", "Fixed", "20", "Cpl", False),
+        ("Gold", None, None, "Cps", False),
+        ("G" * 101, "Percentage", "20", "Cps", False),
+        (" ", "Percentage", "20", "Cps", False),
+    ],
+)
+def test_group_is_a_partner_group_only_with_a_rate_that_the_program_can_pay(name, type, value, model, expected):
+    rate = None if value is None else Decimal(value)
+
+    assert affiliate_rules.can_be_partner_group(name, type=type, value=rate, model=model) is expected

@@ -118,9 +118,11 @@ def test_group_becomes_a_tag_or_a_partner_group(scene, groups, tags, group):
     assert chosen_group == group
 
 
-def test_group_without_a_rate_stays_a_tag(scene):
+@pytest.mark.parametrize("value", [None, Decimal(101), Decimal("1e14"), Decimal(-1)])
+def test_group_without_a_possible_rate_stays_a_tag(scene, value):
     scene.change(options={"groups": "group"})
-    scene.read("affiliates", [build_affiliate("ann", group=SourceGroup("Gold"))])
+    group = SourceGroup("Gold", value if value is None else "Percentage", value)
+    scene.read("affiliates", [build_affiliate("ann", group=group)])
 
     scene.judge()
 
