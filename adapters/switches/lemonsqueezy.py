@@ -145,7 +145,7 @@ class LemonSqueezyAffiliates:
         number = rows.read_page_number(cursor)
         last = values.count(response.json, "meta", "page", "lastPage")
         is_last = not items or (number >= last if last is not None else len(items) < _PAGE_SIZE)
-        total = values.count(response.json, "meta", "page", "total")
+        total = values.row_count(response.json, "meta", "page", "total")
         if total is not None and not walked.leaves_rows_out:
             figures.append(StatedFigure(TOTALS[walked.collection], "", "", total))
         return SourcePage(page_rows, None if is_last else {"page": number + 1}, total, figures)

@@ -110,7 +110,7 @@ class Rewardful:
     ) -> SourcePage:
         """Return a page's rows, the affiliates that they name, and the total. Raises UnreadablePage."""
         raw = rows.read_list(response, "data")
-        total = values.count(response.json, "pagination", "total_count")
+        total = values.row_count(response.json, "pagination", "total_count")
         figures = [] if total is None else [StatedFigure(TOTALS[walked.collection].value, "", "", total)]
         if walked.collection == Collection.Affiliates:
             figures += [figure for item in raw for figure in _read_figures(item)]

@@ -77,7 +77,7 @@ class Tolt:
             source_id=credentials["programId"],
             name=values.text(program, "name") or credentials["programId"],
             terms=CampaignTerms(commission_currency=tolt.read_currency(program)),
-            affiliates=values.count(response.json, "total_count"),
+            affiliates=values.row_count(response.json, "total_count"),
         )
         return SourceAccount(campaign.name, credentials["programId"], [campaign])
 
@@ -121,9 +121,9 @@ class Tolt:
     ) -> SourcePage:
         """Return a page's rows, the partners that they name, and the total. Raises UnreadablePage."""
         raw = _read_list(response)
-        total = values.count(response.json, "total_count")
+        total = values.row_count(response.json, "total_count")
         if total is None:
-            total = values.count(response.json, "data", "total_count")
+            total = values.row_count(response.json, "data", "total_count")
         figures = [] if total is None else [StatedFigure(TOTALS[walked.collection].value, "", "", total)]
         page_rows = [source_row for item in raw for source_row in _read_rows(walked.collection, item)]
         ids = [row_id for item in raw if (row_id := rows.read_id(values.get(item, "id"))) is not None]

@@ -47,7 +47,7 @@ def read_campaign(item: Any) -> SourceCampaign:
         source_id=rows.read_id(values.get(item, "id")) or "",
         name=values.text(item, "name") or "",
         terms=_read_terms(item),
-        affiliates=values.count(item, "affiliates"),
+        affiliates=values.row_count(item, "affiliates"),
     )
 
 

@@ -14,6 +14,8 @@ from domain.text import one_line
 
 #: The longest text that is read, and the longest token (old tokens have at most 190 characters).
 MAX_TEXT, MAX_TOKEN = 500, 190
+# More rows than any list has; the totals of all lists of a collection together fit a column.
+_MAX_ROWS = 100_000_000
 # Seconds after this are milliseconds: it is the year 5138.
 _MILLISECONDS_FROM = 100_000_000_000
 _FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -72,6 +74,12 @@ def count(value: Any, *path: str) -> int | None:
         raw = int(raw)
     raw = _to_int(raw)
     return raw if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw < 1 << 63 else None
+
+
+def row_count(value: Any, *path: str) -> int | None:
+    """Return a number of rows at a path; None for one that no list has."""
+    rows = count(value, *path)
+    return rows if rows is None or rows <= _MAX_ROWS else None
 
 
 def _to_int(raw: Any) -> Any:

@@ -96,6 +96,11 @@ def test_counts(raw, read):
     assert values.count({"n": raw}, "n") == read
 
 
+@pytest.mark.parametrize(("raw", "read"), [(0, 0), (100_000_000, 100_000_000), (100_000_001, None), ("x", None)])
+def test_numbers_of_rows(raw, read):
+    assert values.row_count({"n": raw}, "n") == read
+
+
 @pytest.mark.parametrize(
     ("raw", "read"),
     [(12.5, Decimal("12.5")), ("12.5", Decimal("12.5")), ("NaN", None), ("Infinity", None), ("x", None), (True, None)],

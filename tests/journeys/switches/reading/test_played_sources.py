@@ -5,7 +5,9 @@ from contextlib import ExitStack
 
 import pytest
 
+from commands.demo.played import faults
 from commands.demo.played.sample import Sample
+from commands.demo.played.source import PlayedResponse
 from models import db
 from models.switches import switches
 from models.switches.staging import reading
@@ -39,6 +41,26 @@ def test_jobs_store_the_rows_and_figures_of_a_walk(app, brand, monkeypatch, name
     assert {name: count for name, count in counts.items() if count} == {
         name: len([key for key in walk.rows if key[0] == name]) for name in {key[0].value for key in walk.rows}
     }
+
+
+@pytest.mark.parametrize("name", ["rewardful", "tolt", "lemonsqueezy"])
+def test_total_that_no_list_has_is_no_total(app, brand, monkeypatch, name):
+    def state_total(response):
+        body = json.loads(json.dumps(response.body))
+        for table in (body, body.get("pagination"), body.get("meta", {}).get("page")):
+            if isinstance(table, dict):
+                table |= {"total_count": 1 << 31, "total": 1 << 31}
+        for row in body["data"] if isinstance(body["data"], list) else ():
+            row["affiliates"] = 1 << 31  # of a campaign
+        return PlayedResponse(body, response.status, response.headers)
+
+    with ExitStack() as stack:
+        walk = walking.start(stack, name)
+        override_settings(monkeypatch, switches={f"{name}_base_url": walk.server.url, "requests_per_s": 0.0})
+        walk.server.faults.add(faults.change(state_total, times=10_000))
+        switch = _read(brand, name, walk)
+
+    assert (switch.state, switch.stage) == ("Reading", "judge")
 
 
 def _with_text(value):
