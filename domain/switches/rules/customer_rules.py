@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+#: More payments of one customer than this make no difference to what an affiliate earns.
+MAX_PAYMENTS = 100_000
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -65,7 +67,10 @@ def choose_row(rows: Sequence[CustomerRow]) -> CustomerRow:
 
 
 def summarize(rows: Sequence[CustomerRow], sales: BroughtSales, *, read_at: datetime) -> CustomerSummary:
-    """Return a customer from all their rows, the chosen one's names first. `read_at` dates one without any time."""
+    """Return a customer from all their rows, the chosen one's names first. `read_at` dates one without any time.
+
+    Payments are at most `MAX_PAYMENTS`.
+    """
     chosen = choose_row(rows)
     ordered = [chosen, *(row for row in rows if row is not chosen)]
     stated = [row.first_paid_at for row in rows if row.first_paid_at]
@@ -80,6 +85,6 @@ def summarize(rows: Sequence[CustomerRow], sales: BroughtSales, *, read_at: date
         email=next((row.email for row in ordered if row.email), None),
         name=next((row.name for row in ordered if row.name), None),
         first_paid_at=first_paid_at,
-        payments=max(payments, 1) if first_paid_at else 0,
+        payments=min(max(payments, 1), MAX_PAYMENTS) if first_paid_at else 0,
         seen_at=sales.last_at or (max(stated) if stated else max(leads, default=read_at)),
     )

@@ -66,7 +66,7 @@ def test_first_payment_is_the_earlier_of_the_stated_and_the_earliest_sale():
     assert after.first_paid_at == _day(5)
 
 
-@pytest.mark.parametrize(("stated", "brought", "payments"), [(7, 2, 7), (1, 2, 2), (None, 2, 2)])
+@pytest.mark.parametrize(("stated", "brought", "payments"), [(7, 2, 7), (1, 2, 2), (None, 2, 2), (1 << 62, 2, 100_000)])
 def test_payments_are_the_greater_number(stated, brought, payments):
     row = _row(first_paid_at=_day(5), payments=stated)
 
