@@ -25,11 +25,12 @@ _MAX_NAME_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """The rows of each person, the affiliates who are here, who has referrals, and the ids chosen in this slice."""
+    """The rows of each person with their status, who has referrals, who is here, and the ids chosen in this slice."""
 
     people: Mapping[str, Sequence[Item]]
-    affiliates_here: Mapping[tuple[UUID, str], KnownAffiliate]
+    statuses: Mapping[str, AffiliateStatus]
     referrers: set[str]
+    affiliates_here: Mapping[tuple[UUID, str], KnownAffiliate]
     new_ids: dict[str, UUID]
 
 
@@ -55,7 +56,13 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
         referrers = item_lookups.find_with_referrals(
             **judging.switch.key, affiliate_refs=[row.source_id for row in rows]
         )
-    facts = _Facts(people, affiliates_here, referrers, {})
+    facts = _Facts(
+        people=people,
+        statuses={key: affiliate_rules.status_of_person(map(_status, person)) for key, person in people.items()},
+        referrers={key for key, person in people.items() if any(row.source_id in referrers for row in person)},
+        affiliates_here=affiliates_here,
+        new_ids={},
+    )
     return [_judge_row(judging, item, facts) for item in slice_items]
 
 
@@ -85,8 +92,7 @@ def _judge_row(
     assert item.key is not None  # else there is a reason
     assert item.program_id is not None
     person = facts.people[item.key]
-    status = affiliate_rules.status_of_person(_status(row) for row in person)
-    has_referrals = any(row.source_id in facts.referrers for row in person)
+    status, has_referrals = facts.statuses[item.key], item.key in facts.referrers
     reason = affiliate_rules.reason_for_person(status=status, has_referrals=has_referrals, options=judging.options)
     if reason is not None:
         return verdicts.leave_out(item, reason)

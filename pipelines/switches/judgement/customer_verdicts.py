@@ -23,10 +23,18 @@ from pipelines.switches.understanding.context import Judging
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
-    """Other rows of the same customers, their payments, and the customers that earlier switches brought."""
+class _Customer:
+    """All rows of one customer: the one that says who is credited, and their summary."""
 
-    rows: Mapping[str, Sequence[Item]]
+    chosen: Item
+    summary: CustomerSummary
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """The customers of a slice by key, their payments, and the customers that earlier switches brought."""
+
+    customers: Mapping[str, _Customer]
     sales: Mapping[str, CustomerSales]
     newest: Mapping[str, AffiliateTarget]
     existing: Mapping[tuple[UUID, str], BroughtCustomer]
@@ -57,7 +65,16 @@ def _load_facts(judging: Judging, slice_items: Sequence[Item]) -> _Facts:
         source=judging.switch.source,
         source_ids=sorted({row.source_id for group in rows.values() for row in group}),
     )
-    return _Facts(rows, sales, newest, {(row.program_id, row.source_id): row for row in existing})
+    customers = {key: _summarize(judging, group, sales.get(key)) for key, group in rows.items()}
+    return _Facts(customers, sales, newest, {(row.program_id, row.source_id): row for row in existing})
+
+
+def _summarize(judging: Judging, items_of_customer: Sequence[Item], sales: CustomerSales | None) -> _Customer:
+    rows = [_to_row(item) for item in items_of_customer]
+    chosen_id = customer_rules.choose_row(rows).source_id
+    brought = BroughtSales(sales.payments, sales.first_at, sales.last_at) if sales else BroughtSales()
+    summary = customer_rules.summarize(rows, brought, read_at=judging.switch.reading_at or judging.now)
+    return _Customer(next(item for item in items_of_customer if item.source_id == chosen_id), summary)
 
 
 def _reason(judging: Judging, item: Item) -> LeftOutReason | None:
@@ -78,19 +95,14 @@ def _judge_one(judging: Judging, item: Item, facts: _Facts, new_ids: dict[str, U
     if reason is not None:
         return verdicts.leave_out(item, reason)
     assert item.key is not None  # else there is a reason
-    rows = facts.rows[item.key]
-    chosen_id = customer_rules.choose_row([_to_row(row) for row in rows]).source_id
-    chosen = next(row for row in rows if row.source_id == chosen_id)
-    sales = facts.sales.get(item.key)
-    affiliate = _affiliate(chosen, sales, facts)
-    existing = facts.existing.get((affiliate.program_id, chosen_id))
-    target_id = existing.id if existing else chosen.target_id or new_ids.setdefault(chosen_id, ids.new_id())
-    if item.source_id != chosen_id:
+    customer = facts.customers[item.key]
+    chosen = customer.chosen
+    affiliate = _affiliate(chosen, facts.sales.get(item.key), facts)
+    existing = facts.existing.get((affiliate.program_id, chosen.source_id))
+    target_id = existing.id if existing else chosen.target_id or new_ids.setdefault(chosen.source_id, ids.new_id())
+    if item.source_id != chosen.source_id:
         return ItemVerdict(item, SwitchVerdict.Merged, target_type="customer", target_id=target_id)
-    brought = BroughtSales(sales.payments, sales.first_at, sales.last_at) if sales else BroughtSales()
-    read_at = judging.switch.reading_at or judging.now
-    summary = customer_rules.summarize([_to_row(row) for row in rows], brought, read_at=read_at)
-    decision = _decision(target_id, affiliate, summary, existing)
+    decision = _decision(target_id, affiliate, customer.summary, existing)
     verdict = SwitchVerdict.New
     if existing:
         verdict = SwitchVerdict.Changed if _is_changed(existing, decision) else SwitchVerdict.Known

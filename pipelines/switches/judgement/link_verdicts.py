@@ -83,8 +83,7 @@ def _judge_one(judging: Judging, item: Item, facts: _Facts, new_ids: dict[str, U
         return _verdict(item, SwitchVerdict.Known, here.link_id, kind=OLD_TOKEN if here.is_old else SLUG)
     is_slug = link_rules.can_be_slug(token)
     # An old token leads to one link of the organization, a slug to one of each program.
-    equal = [row for row in same if not is_slug or row.owner_program_id == item.owner_program_id]
-    first = equal[0]
+    first = next(row for row in same if not is_slug or row.owner_program_id == item.owner_program_id)
     if first.source_id != item.source_id:
         target = first.target_id or new_ids[first.source_id]
         return _verdict(item, SwitchVerdict.Merged, target, kind=SLUG if is_slug else OLD_TOKEN)
