@@ -182,6 +182,14 @@ def find_emails(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> dict
     return dict(db.run(_EMAILS, (organization_id, list(affiliate_ids))))
 
 
+_DELETED = f"{_EXISTING} and deleted_at is not null"
+
+
+def find_deleted(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> set[UUID]:
+    """Return which of these ids are deleted affiliates of the organization."""
+    return {affiliate_id for (affiliate_id,) in db.run(_DELETED, (organization_id, list(affiliate_ids)))}
+
+
 def find_existing(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> set[UUID]:
     """Return which of these ids are affiliates of the organization, including deleted ones."""
     return {affiliate_id for (affiliate_id,) in db.run(_EXISTING, (organization_id, list(affiliate_ids)))}

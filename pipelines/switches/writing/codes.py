@@ -4,12 +4,13 @@ from domain.coupons.discounts import CodeOrigin, CodeStatus
 from domain.switches.decisions import CodeDecision
 from domain.switches.reasons import LeftOutReason
 from models.coupons import affiliate_coupons
-from pipelines.switches.writing.slices import Slice, WrittenRows
+from pipelines.switches.writing.slices import Slice, WrittenRows, leave_out_deleted
 
 
 def write(slice_: Slice) -> WrittenRows:
-    """Stage a slice. A code that is in force by now is left out. Budget: 3 round trips for any number of rows."""
-    rows = slice_.read(CodeDecision)
+    """Stage a slice. A code that is in force by now is left out. Budget: 4 round trips for any number of rows."""
+    written = WrittenRows()
+    rows = leave_out_deleted(slice_, slice_.read(CodeDecision), written)
     inserted = affiliate_coupons.insert_external(
         organization_id=slice_.organization_id,
         codes=[
@@ -20,6 +21,7 @@ def write(slice_: Slice) -> WrittenRows:
         status=CodeStatus.Active.value,
         at=slice_.now,
     )
-    return WrittenRows(
-        left_out={row.source_id: LeftOutReason.CodeTaken.value for row, _ in rows if row.target_id not in inserted}
-    )
+    written.left_out |= {
+        row.source_id: LeftOutReason.CodeTaken.value for row, _ in rows if row.target_id not in inserted
+    }
+    return written

@@ -21,7 +21,7 @@ from models.imports.imports import ImportJob
 from models.switches.written_rows import brought_sales
 from models.switches.written_rows.brought_sales import BroughtRefund, BroughtSale
 from models.switches.written_rows.written import RowToWrite
-from pipelines.switches.writing.slices import Slice, WrittenRows
+from pipelines.switches.writing.slices import Slice, WrittenRows, leave_out_deleted
 
 _METHOD = "historical_import"
 # Payments of brought customers are counted with the customers.
@@ -33,12 +33,13 @@ def write(slice_: Slice) -> WrittenRows:
     """Stage a slice: conversions to create and states to change.
 
     A conversion that a payout names by now keeps its state, with the warning `paid_twice`.
-    Budget: 5 round trips for any number of rows, and one for each program.
+    Budget: 6 round trips for any number of rows, and one for each program.
     """
     advisory_locks.stage_shared_payout_run_lock(slice_.organization_id)
     rows = slice_.read(CommissionDecision)
     written = WrittenRows()
-    _create(slice_, [(row, decision) for row, decision in rows if decision.act == "create"], written)
+    new = [(row, decision) for row, decision in rows if decision.act == "create"]
+    _create(slice_, leave_out_deleted(slice_, new, written), written)
     _change(slice_, [(row, decision) for row, decision in rows if decision.act == "change"], written)
     return written
 

@@ -6,21 +6,21 @@ from models import advisory_locks
 from models.affiliates import bulk_actions, tracking_links
 from models.switches import old_tokens
 from models.switches.old_tokens import OldToken
-from pipelines.switches.writing.slices import Slice, WrittenRows
+from pipelines.switches.writing.slices import Slice, WrittenRows, leave_out_deleted
 
 
 def write(slice_: Slice) -> WrittenRows:
     """Stage a slice. A token that somebody else got since the row was judged is left out.
 
-    Budget: 4 round trips for any number of rows.
+    Budget: 5 round trips for any number of rows.
     """
     advisory_locks.stage_all_people_lock(slice_.organization_id)
     key = {"organization_id": slice_.organization_id}
-    rows = slice_.read(LinkDecision)
+    written = WrittenRows()
+    rows = leave_out_deleted(slice_, slice_.read(LinkDecision), written)
     texts = [text for _, decision in rows for text in (decision.slug, decision.old_token) if text]
     owners = tracking_links.find_owners(**key, slugs=texts)
     emails = bulk_actions.find_emails(**key, affiliate_ids=[decision.affiliate_id for _, decision in rows])
-    written = WrittenRows()
     links, tokens = [], []
     for row, decision in rows:
         own = {emails.get(decision.affiliate_id, "")}

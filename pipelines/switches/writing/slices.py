@@ -1,4 +1,4 @@
-"""The slice of a collection that a job writes, and affiliates whom another record replaced since they were judged."""
+"""The slice of a collection that a job writes, and affiliates who were replaced or deleted since they were judged."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from domain.switches import decision_json
+from domain.switches.reasons import LeftOutReason
+from models.affiliates import bulk_actions
 from models.switches.switches import Switch
 from models.switches.written_rows import written
 from models.switches.written_rows.written import MergedSince, RowToWrite
@@ -54,6 +56,19 @@ class WrittenRows:
             or source_id in self.merged
             or any(source_id in source_ids for source_ids in self.unchanged.values())
         )
+
+
+def leave_out_deleted(
+    slice_: Slice, rows: Sequence[tuple[RowToWrite, Decision]], written: WrittenRows
+) -> list[tuple[RowToWrite, Decision]]:
+    """Return the rows whose affiliate was not deleted meanwhile, and leave the others out. Budget: 1 round trip."""
+    deleted = bulk_actions.find_deleted(
+        organization_id=slice_.organization_id, affiliate_ids=[decision.affiliate_id for _, decision in rows]
+    )
+    written.left_out |= {
+        row.source_id: LeftOutReason.AffiliateUnknown.value for row, decision in rows if decision.affiliate_id in deleted
+    }
+    return [(row, decision) for row, decision in rows if decision.affiliate_id not in deleted]
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,6 +173,32 @@ def test_someone_who_joined_since_the_preview_is_merged(brand):
     assert switch.find().result["affiliates"]["merged"] == 1
 
 
+def test_affiliate_who_was_deleted_since_the_preview_gets_nothing(brand):
+    # given
+    switch = JudgedSwitch(brand)
+    ann = brand.affiliate("ann", email="ann@example.com")
+    switch.link(ann, row_ids.new_id(), slug="ann-blog")
+    switch.code(ann, "ANN10")
+    switch.customer(ann, "cus_1")
+    switch.commission(ann, status="Approved", is_locked=False)
+    deletion = {"action": "delete", "affiliateIds": [str(ann)]}
+    assert brand.post("/api/v1/affiliates/bulk-action", deletion).status_code == 200
+
+    # when
+    switch.run()
+
+    # then
+    result = switch.find().result
+    for collection, table in (
+        ("links", "tracking_link where slug = 'ann-blog'"),
+        ("codes", "affiliate_coupon"),
+        ("customers", "brought_customer"),
+        ("commissions", "conversion"),
+    ):
+        assert result[collection] == {"created": 0, "merged": 0, "changed": 0, "left_out": 1}
+        assert brand.rows(f"select count(*) from {table}") == [(0,)]
+
+
 def test_groups_are_created_once_and_reused(brand):
     switch = JudgedSwitch(brand)
     rate = {"group_name": "Gold", "group_type": "Percentage", "group_value": "25"}
