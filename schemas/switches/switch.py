@@ -22,6 +22,7 @@ _MAX_CREDENTIALS, _MAX_CREDENTIAL_CHARS = 10, 4_096
 _MAX_SOURCE_ID_CHARS = 300
 _MAX_COLUMNS, _MAX_WORDS, _MAX_HEADING_CHARS = 40, 200, 255
 _MAX_TOTALS = 200
+_MAX_ASSUMED = {"Percentage": 100, "Fixed": 1_000_000}
 
 
 class _StrictBody(Wire):
@@ -69,8 +70,9 @@ class AssumedCommissionBody(_StrictBody):
     def _check_range(self, body: dict[str, Any], **_: object) -> None:
         if body.get("value") is None:
             return
-        if body["value"] < 0 or (body.get("type") == "Percentage" and body["value"] > 100):
-            raise ValidationError("It must be at least 0, and a percentage at most 100.", "value")
+        if body["value"] < 0 or body["value"] > _MAX_ASSUMED.get(body.get("type", ""), 0):
+            message = "It must be at least 0, a percentage at most 100, and an amount at most 1,000,000."
+            raise ValidationError(message, "value")
 
 
 class SwitchOptionsBody(_StrictBody):

@@ -117,6 +117,14 @@ def test_malformed_change_returns_400(owner, body):
     assert owner.get(f"{URL}/{record['id']}").json == record
 
 
+@pytest.mark.parametrize("value", [-1, 1_000_000.01, 1e30, 1e300])
+def test_assumed_commission_beyond_any_sale_returns_400(brand, owner, value):
+    switch_id = insert_switch(brand, source="lemonsqueezy")
+    body = {"options": {"assumedCommission": {"type": "Fixed", "value": value}}}
+
+    assert owner.call("PATCH", f"{URL}/{switch_id}", body).status_code == 400
+
+
 def test_only_sent_options_change(brand, owner):
     switch_id, program_id = _connect(owner)["id"], str(brand.program())
     body = {
