@@ -11,14 +11,14 @@ from uuid import UUID
 
 from models.db import db
 
-#: SQL: the brought customers of `brought` with a payment, sale or lead here since the run, for the same affiliate.
-#: Takes the parameters `org` and `since`.
+#: SQL: the brought customers of `brought` with a payment, sale or lead here since the run, for the same affiliate. What
+#: a later switch brought counts as well. Takes the parameters `org`, `switch` and `since`.
 LATER = """
 recent as materialized (
   select c.id, c.affiliate_id, c.processor_customer_id, c.processor_subscription_id, c.email_normalized
   from conversion c
   where c.organization_id = %(org)s and c.affiliate_id = any(array(select distinct affiliate_id from brought))
-    and c.created_at > %(since)s and c.switch_id is null and c.parent_id is null
+    and c.created_at > %(since)s and c.switch_id is distinct from %(switch)s and c.parent_id is null
 ), named as materialized (
   select distinct r.affiliate_id, n.name from recent r
   left join gateway_payment g on g.organization_id = %(org)s and g.conversion_id = r.id
@@ -58,18 +58,22 @@ select distinct p.conversion_id from paid p join later l on l.id = p.id
 """
 
 
-def find_later_customers(*, organization_id: UUID, customer_ids: Sequence[UUID], since: datetime) -> set[UUID]:
+def find_later_customers(
+    *, organization_id: UUID, switch_id: UUID, customer_ids: Sequence[UUID], since: datetime
+) -> set[UUID]:
     """Return which of these brought customers paid, bought or signed up here since then for the same affiliate.
 
-    Records of other switches do not count.
+    What later switches brought counts, what this one brought does not.
     """
-    params = {"org": organization_id, "ids": list(customer_ids), "since": since}
+    params = {"org": organization_id, "switch": switch_id, "ids": list(customer_ids), "since": since}
     return {customer_id for (customer_id,) in db.run(_LATER_OF, params)}
 
 
-def find_conversions_of_later(*, organization_id: UUID, conversion_ids: Sequence[UUID], since: datetime) -> set[UUID]:
+def find_conversions_of_later(
+    *, organization_id: UUID, switch_id: UUID, conversion_ids: Sequence[UUID], since: datetime
+) -> set[UUID]:
     """Return which of these conversions are of a brought customer whom `find_later_customers` returns."""
-    params = {"org": organization_id, "ids": list(conversion_ids), "since": since}
+    params = {"org": organization_id, "switch": switch_id, "ids": list(conversion_ids), "since": since}
     return {conversion_id for (conversion_id,) in db.run(_LATER_PAID, params)}
 
 

@@ -42,7 +42,7 @@ def _remove_created(slice_: UndoSlice, rows: list[tuple[RowToUndo, UUID]]) -> li
     reasons = obstacles.lock_conversions(**slice_.switch.key, conversion_ids=ids)
     protected = {conversion_id for conversion_id, reason in reasons.items() if reason is not None}
     protected |= obstacles.find_conversions_of_later(
-        organization_id=slice_.organization_id,
+        **slice_.switch.key,
         conversion_ids=[conversion_id for conversion_id in reasons if conversion_id not in protected],
         since=slice_.since,
     )

@@ -15,9 +15,7 @@ def remove(slice_: UndoSlice) -> list[str]:
     """
     rows = slice_.read(CustomerDecision)
     ids = [decision.customer_id for _, decision in rows]
-    paying = obstacles.find_later_customers(
-        organization_id=slice_.organization_id, customer_ids=ids, since=slice_.since
-    )
+    paying = obstacles.find_later_customers(**slice_.switch.key, customer_ids=ids, since=slice_.since)
     there = {customer.id for customer in brought_customers.list_by_ids(organization_id=slice_.organization_id, ids=ids)}
     gone = [(row, decision) for row, decision in rows if decision.customer_id not in paying]
     brought_customers.stage_delete_all(

@@ -25,9 +25,7 @@ def write(slice_: Slice) -> WrittenRows:
         )
     }
     written.former |= {
-        row.source_id: asdict(before[decision.customer_id])
-        for row, decision in rows
-        if decision.customer_id in before
+        row.source_id: asdict(before[decision.customer_id]) for row, decision in rows if decision.customer_id in before
     }
     brought = [_customer(slice_, row, decision) for row, decision in rows]
     brought_customers.stage_insert_all(brought)

@@ -66,7 +66,9 @@ def leave_out_deleted(
         organization_id=slice_.organization_id, affiliate_ids=[decision.affiliate_id for _, decision in rows]
     )
     written.left_out |= {
-        row.source_id: LeftOutReason.AffiliateUnknown.value for row, decision in rows if decision.affiliate_id in deleted
+        row.source_id: LeftOutReason.AffiliateUnknown.value
+        for row, decision in rows
+        if decision.affiliate_id in deleted
     }
     return [(row, decision) for row, decision in rows if decision.affiliate_id not in deleted]
 

@@ -117,6 +117,38 @@ def test_sale_through_another_affiliate_keeps_no_customer(brand):
     assert brand.rows("select payments from program_customer where customer_key = 'id:cus_ben'") == [(1,)]
 
 
+def test_what_a_later_switch_brought_keeps_its_customer(brand):
+    # given: a second switch brings one more payment of the customer
+    first = JudgedSwitch(brand)
+    ben, eve = first.affiliate("ben@example.com"), first.affiliate("eve@example.com")
+    customer = first.customer(ben, "cus_ben")
+    first.customer(eve, "cus_eve")
+    names = {"processor_customer_id": "cus_ben", "customer_email": "cus-ben@example.com"}
+    first.commission(ben, **names)
+    first.commission(eve, processor_customer_id="cus_eve")
+    first.run()
+    second = JudgedSwitch(brand)
+    second.customer(ben, "cus_ben", customer_id=customer, payments=2)
+    second.commission(ben, **names)
+    second.run()
+
+    # when
+    counts, reasons = _undo_as_previewed(first)
+
+    # then
+    assert counts == _NOTHING | {"affiliates": 1, "customers": 1, "commissions": 1}
+    assert reasons == {"later_payment": 3}
+    assert brand.rows("select customer_id, payments from brought_customer") == [("cus_ben", 2)]
+
+    # when: the later one goes first
+    undoing.undo(second)
+
+    # then
+    assert brand.rows("select customer_id, payments from brought_customer") == [("cus_ben", 1)]
+    assert brand.rows("select count(*) from conversion") == [(1,)]
+    assert list_exceptions(brand.id) == []
+
+
 def test_payment_between_the_slices_credits_nobody_who_goes(brand):
     # given: the customers' slice is done, and the customer pays then
     switch = JudgedSwitch(brand)
