@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import settings
 from bench.figure import Figure, Target
-from bench.ground import brand
+from bench.ground import brand, memory
 from bench.ground.machine import BenchFailed, owner
 from bench.plan import Plan
 from commands.demo.played import rewardful
@@ -60,7 +60,10 @@ def measure(plan: Plan) -> list[Figure]:
         _wait_for(plan, cursor, switch, rows, relay, worker)
         ended = time.monotonic()
         copied = rows / _copy_s(cursor)
-        plan.screen.note(f"switch_1m: read and judged in {read_at - started:.0f} s, written in {ended - read_at:.0f} s")
+        plan.screen.note(
+            f"switch_1m: read and judged in {read_at - started:.0f} s, written in {ended - read_at:.0f} s;"
+            f" the worker used {memory.find_peak_mb(worker.pid)} MB at most, staging takes {_staging_mb(cursor)} MB"
+        )
     return [Figure("switch_1m", rows / (ended - started), "rows/s", Target(0.01), copied)]
 
 
@@ -98,6 +101,12 @@ def _wait_for(plan: Plan, cursor: Any, switch: Switch, rows: int, *watched: "Pop
                 return
             plan.machine.check(*watched)
             time.sleep(_POLL_S)
+
+
+def _staging_mb(cursor: Any) -> int:
+    cursor.execute("select (pg_total_relation_size('switch_row') + pg_total_relation_size('switch_item')) / 1048576")
+    ((size,),) = cursor.fetchall()
+    return int(size)
 
 
 def _copy_s(cursor: Any) -> float:
