@@ -14,7 +14,7 @@ from adapters.switches.base import SourceInfo
 from domain.refusals import Refused, not_found
 from domain.switches.options import SwitchOptions
 from domain.switches.sources import SourceName
-from domain.switches.states import CHANGEABLE, JUDGE, READABLE, SwitchState
+from domain.switches.states import CHANGEABLE, JUDGE, READABLE, RECHECK, SwitchState
 from models import db
 from models.programs import programs
 from models.switches import switches
@@ -54,6 +54,7 @@ def change(
 ) -> Switch:
     """Return the changed switch, in the caller's transaction. In Ready it is judged again.
 
+    A new mapping that adds lists is read, then or when the switch is resumed.
     `body` is `schemas.switches.SwitchChange` loaded (snake_case; only what was sent): campaigns [{source_id,
     program_id}], options, cut_over_at, credentials, columns, words; the last two and options change only what they
     name. `proved` is what `prove_credentials` returns for it.
@@ -191,10 +192,25 @@ def _apply(switch: Switch, body: Mapping[str, Any], *, now: datetime) -> Switch:
     if not is_judged or not set(_JUDGED_BY) & set(body):
         return changed
     judging_state.stage_reset(**key)
+    if "campaigns" in body and _has_unread_lists(changed):
+        return _read_again(changed, now)
     if changed.state != SwitchState.Ready:  # it is being judged, or will be when it is resumed
         return changed
     steps.stage_judge(**key)
     return switches.update(changed, {"state": SwitchState.Reading.value, "stage": JUDGE})
+
+
+def _has_unread_lists(switch: Switch) -> bool:
+    source, context = registry.get(switch.source), contexts.load_context(switch)
+    return walking.has_unread_lists(source, context, reading.list_lists(**switch.key))
+
+
+def _read_again(switch: Switch, now: datetime) -> Switch:
+    """Read a switch that was read already, now or when it is resumed; its reading job finds what to read."""
+    if switch.state == SwitchState.Paused:
+        return switches.update(switch, {"stage": RECHECK})
+    _stage_read(switch, now)
+    return switches.update(switch, {"state": SwitchState.Reading.value, "stage": RECHECK})
 
 
 def _merge_options(switch: Switch, sent: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,10 @@ def start(switch: Switch, source: Source, context: SwitchContext) -> None:
 def find_next(
     switch: Switch, source: Source, context: SwitchContext, rows: Sequence[SwitchList], *, now: datetime
 ) -> ListStep | None:
-    """Return the next page to request, and stage what changes of the lists; None: all of them are read."""
+    """Return the next page to request, and stage what changes of the lists; None: all of them are read.
+
+    Where a mapping that was changed meanwhile adds lists, all are read again: some only add to rows of others.
+    """
     by_name = {each.name: each for each in source.lists(context)}
     # A mapping that was changed meanwhile may leave a list out.
     walked_rows = [(by_name[row.name], row) for row in rows if row.name in by_name]
@@ -62,7 +65,15 @@ def find_next(
         )
         if again and (step := _begin(switch, walked, with_position(row, again), now=now)):
             return step
+    if has_unread_lists(source, context, rows):
+        start(switch, source, context)
+        return find_next(switch, source, context, reading.list_lists(**switch.key), now=now)
     return None
+
+
+def has_unread_lists(source: Source, context: SwitchContext, rows: Sequence[SwitchList]) -> bool:
+    """Return whether the source has lists under its present mapping that this reading does not know."""
+    return bool(rows) and not {each.name for each in source.lists(context)} <= {row.name for row in rows}
 
 
 def begin_judging(switch: Switch, source: Source, context: SwitchContext, *, now: datetime, **changes: Any) -> Switch:

@@ -79,6 +79,27 @@ def test_rows_and_figures_are_those_of_the_account(brand, walk):
     assert _warnings(brand, switch) == []
 
 
+@pytest.mark.parametrize("pages", [0, 6, 500])
+def test_campaign_that_is_mapped_while_reading_or_later_is_read(brand, walk, pages):
+    # given: all campaigns but the last are mapped, and some pages are read
+    first, *further = walk.context.campaigns
+    switch = runs.connect(brand, source=walk.source.info.name, **walk.account.credentials)
+    switch = runs.map_campaign(brand, switch, first)
+    if walk.context.options.currency:
+        switch = runs.change(brand, switch, options={"currency": walk.context.options.currency})
+    switch = runs.read(brand, runs.act(brand, switch, "start_reading"), max_pages=pages)
+
+    # when
+    for campaign in further:
+        switch = runs.map_campaign(brand, switch, campaign)
+    switch = runs.read(brand, switch)
+
+    # then
+    assert (switch.state, switch.stage, switch.last_error_code) == ("Reading", "judge", None)
+    walk.walk()
+    assert _read_records(brand, switch, walk) == _records_of_walk(walk)
+
+
 def test_an_interrupted_reading_brings_the_same_rows(brand, walk):
     for number, fault in enumerate((faults.respond(500), faults.html(), faults.close(), faults.truncate())):
         fault.skip = 3 * number + 2
