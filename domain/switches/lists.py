@@ -13,6 +13,8 @@ Moves = Literal["by_total", "unknown", "stable"]
 
 #: A list without a total is walked at most this often.
 MAX_WALKS = 3
+#: Pages in a row without a new row, beyond those that a further walk repeats, after which a list has no end.
+MAX_IDLE_PAGES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,8 @@ class ListPosition:
 
     `cursor` names the next page (None: the first); of a stable list that is done it names the last page. `parent` is
     the row for which the list is requested, if it is requested for rows of another. `new_rows` are the rows of this
-    walk that no walk before it had, `total` is the last one that a page told.
+    walk that no walk before it had, `total` is the last one that a page told. `idle_pages` are the pages in a row, up
+    to this one, that had no new row.
     """
 
     cursor: Mapping[str, Any] | None = None
@@ -30,6 +33,15 @@ class ListPosition:
     new_rows: int = 0
     is_done: bool = False
     total: int | None = None
+    idle_pages: int = 0
+
+
+def is_endless(position: ListPosition, *, read: int) -> bool:
+    """Return whether a list repeats itself; `read` is how many rows its collection has.
+
+    A further walk has known rows only, at least one on each page.
+    """
+    return position.idle_pages > MAX_IDLE_PAGES + (read if position.walk > 1 else 0)
 
 
 def count_pages_back(position: ListPosition, *, moves: Moves, total: int | None, page_size: int) -> int:
@@ -62,7 +74,7 @@ def next_parent(position: ListPosition, parent: str | None) -> ListPosition:
     """Return the position at the first page of the next parent; None: there is no further one, the walk is done."""
     if parent is None:
         return replace(position, cursor=None, is_done=True)
-    return replace(position, cursor=None, parent=parent, is_done=False, total=None)
+    return replace(position, cursor=None, parent=parent, is_done=False, total=None, idle_pages=0)
 
 
 def next_walk(position: ListPosition, *, moves: Moves, is_of_parents: bool) -> ListPosition | None:

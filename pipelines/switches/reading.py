@@ -18,7 +18,7 @@ from adapters.switches.base import Source, SourcePage, SourceResponse, SwitchCon
 from adapters.switches.client import AnswerTooLarge, SourceBusy, SourceLacksList, SourceUnreachable
 from domain.switches import lists, pace
 from domain.switches.reasons import SwitchWarning
-from domain.switches.sources import MAX_COMMISSIONS, Collection
+from domain.switches.sources import MAX_COMMISSIONS
 from domain.switches.states import JUDGE, ErrorCode, SwitchState
 from models.switches import switches
 from models.switches.staging import read_rows, reading
@@ -160,9 +160,14 @@ def _record_page(
     if row.total != request.step.row.total:
         _stage_total(switch, request, rows)
     changes: dict[str, Any] = {"failures": 0, "busy": 0}
-    if stored.read.get(Collection.Commissions, 0) > MAX_COMMISSIONS:
-        message = f"There are more than {MAX_COMMISSIONS:,} commissions, which one switch cannot bring."
+    too_many = [collection for collection, read in stored.read.items() if read > MAX_COMMISSIONS]
+    if too_many:
+        message = f"There are more than {MAX_COMMISSIONS:,} {too_many[0]}, which one switch cannot bring."
         pausing.pause(switch, code=ErrorCode.TooManyRows, message=message, now=now, **changes)
+        return
+    if _is_endless(switch, row):
+        message = f"The list of {row.name} has no end: {row.idle_pages:,} pages had no new row. Write to support."
+        pausing.pause(switch, code=ErrorCode.SourceUnavailable, message=message, now=now, **changes)
         return
     step = walking.find_next(switch, request.source, request.context, rows, now=now)
     waiting_until = pace.exhausted_until(headers, now=now)
@@ -174,6 +179,13 @@ def _record_page(
     paced_at = pace.next_at(request.at, _requests_per_s(request.source, headers))
     run_at = max((at for at in (paced_at, waiting_until) if at), default=None)
     steps.stage_read(**key, source=switch.source, run_at=run_at)
+
+
+def _is_endless(switch: Switch, row: SwitchList) -> bool:
+    if row.is_done or row.idle_pages <= lists.MAX_IDLE_PAGES:
+        return False
+    read = sum(each.read for each in reading.list_collections(**switch.key) if each.collection == row.collection)
+    return lists.is_endless(walking.get_position(row), read=read)
 
 
 def _store(switch: Switch, step: ListStep, page: SourcePage, now: datetime) -> read_rows.StoredPage:
@@ -199,6 +211,7 @@ def _move(
     """Return the list after a page, at its next page, the next row that it is requested for, or its end."""
     walked, row = request.step.walked, request.step.row
     position = walking.get_position(row)
+    position = replace(position, idle_pages=0 if new_rows else position.idle_pages + 1)
     total = page.total if page else None
     next_cursor = page.cursor if page else None
     pages_back = lists.count_pages_back(position, moves=walked.moves, total=total, page_size=walked.page_size)

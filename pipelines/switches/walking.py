@@ -108,7 +108,7 @@ def reading_began_at(switch: Switch) -> datetime:
 
 def get_position(row: SwitchList) -> ListPosition:
     """Return the position of a stored list."""
-    return ListPosition(row.cursor, row.parent, row.walk, row.new_rows, row.is_done, row.total)
+    return ListPosition(row.cursor, row.parent, row.walk, row.new_rows, row.is_done, row.total, row.idle_pages)
 
 
 def with_position(row: SwitchList, position: ListPosition) -> SwitchList:
@@ -121,6 +121,7 @@ def with_position(row: SwitchList, position: ListPosition) -> SwitchList:
         new_rows=position.new_rows,
         is_done=position.is_done,
         total=position.total,
+        idle_pages=position.idle_pages,
     )
 
 

@@ -32,6 +32,7 @@ class SwitchList:
     started_at: datetime | None
     walked_at: datetime | None
     warnings: Sequence[Mapping[str, Any]]
+    idle_pages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def stage_collections(*, organization_id: UUID, switch_id: UUID, collections: Se
 _STAGE_LIST = PreparedStatement("""
 update switch_list set cursor = %(cursor)s, parent = %(parent)s, walk = %(walk)s, new_rows = %(new_rows)s,
   is_done = %(is_done)s, total = %(total)s, started_at = %(started_at)s, walked_at = %(walked_at)s,
-  warnings = %(warnings)s
+  warnings = %(warnings)s, idle_pages = %(idle_pages)s
 where organization_id = %(org)s and switch_id = %(switch)s and name = %(name)s
 """)
 
@@ -138,6 +139,7 @@ def stage_list(*, organization_id: UUID, switch_id: UUID, changed: SwitchList) -
         "started_at": changed.started_at,
         "walked_at": changed.walked_at,
         "warnings": Json(list(changed.warnings)),
+        "idle_pages": changed.idle_pages,
     }
     db.stage(_STAGE_LIST, params)
 

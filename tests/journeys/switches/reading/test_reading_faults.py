@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from commands.demo.played import faults
+from commands.demo.played.source import PlayedResponse
 from domain import jobs
+from domain.switches import lists
 from models import db
 from models.jobs import rows as job_rows
 from pipelines.switches import reading
@@ -197,11 +199,38 @@ def test_too_large_answer_pauses(brand, server):
     assert (switch.state, switch.last_error_code) == ("Paused", "answer_too_large")
 
 
-def test_more_commissions_than_a_switch_can_bring_pause_it(brand, server, monkeypatch):
-    monkeypatch.setattr(reading, "MAX_COMMISSIONS", 3)
+@pytest.mark.parametrize("path", ["/affiliates", "/customers", "/commissions"])
+def test_more_rows_than_a_switch_can_bring_pause_it(brand, server, account, monkeypatch, path):
+    monkeypatch.setattr(reading, "MAX_COMMISSIONS", 7)
+    account[path[1:]].append({"id": f"{path[1]}8"})
     switch = runs.read(brand, runs.start(brand))
 
     assert (switch.state, switch.last_error_code) == ("Paused", "too_many_rows")
+    assert f"more than 7 {path[1:]}" in switch.last_error_message
+
+
+@pytest.mark.parametrize(
+    ("path", "repeated"),
+    [
+        ("/affiliates", {"next": {"page": 2}}),
+        ("/customers", {"next": {"page": 1}}),
+        ("/customers", {"next": {"page": 9}, "data": []}),
+        ("/commissions", {"next": {"after": "m1"}}),
+    ],
+)
+def test_list_that_repeats_itself_pauses(brand, server, monkeypatch, path, repeated):
+    monkeypatch.setattr(lists, "MAX_IDLE_PAGES", 10)
+    server.faults.add(
+        faults.change(
+            lambda answer: PlayedResponse({**answer.body, **repeated}, answer.status, answer.headers),
+            path=path,
+            times=faults.ALWAYS,
+        )
+    )
+    switch = runs.read(brand, runs.start(brand))
+
+    assert (switch.state, switch.last_error_code) == ("Paused", "source_unavailable")
+    assert f"The list of {path[1:]} has no end" in switch.last_error_message
 
 
 def test_messages_of_errors_have_neither_key_nor_query(brand, server):
