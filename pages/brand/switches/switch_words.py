@@ -73,6 +73,8 @@ WARNINGS: Mapping[str, str] = MappingProxyType(
         "moved_while_read": "The list changed while it was read. Read again if numbers differ.",
         "collection_not_available": "Your plan there doesn't offer this list, so it is empty.",
         "equal_rows": "Identical rows without an id count once.",
+        "more_figures_differ": "Further numbers differ from what the system states itself. The largest differences are"
+        " listed.",
     }
 )
 TERMS: Mapping[str, str] = MappingProxyType(

@@ -1,5 +1,6 @@
 """The source's own figures beside the sums of the rows that were read, in slices."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from pipelines.switches.understanding.context import Judging
 _SLICE = 500
 #: Equal figures beyond these are counted but not listed in the preview.
 MAX_LISTED = 200
+#: The largest differences that are listed; the others are counted.
+MAX_DIFFERING = 1_000
 _DONE = "done"
 _COLLECTION_OF_TOTAL = {name: collection for collection, name in TOTALS.items()}
 _OF_AFFILIATE = {
@@ -52,7 +55,7 @@ def compare_next(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> bool
     is_last = len(stated) < _SLICE
     if is_last:
         compared += _compare_payouts(judging, cursors)
-    cursor = _DONE if is_last else "\x1f".join(stated[-1][:3])
+    cursor = _DONE if is_last else json.dumps(stated[-1][:3])
     tally = _add(state.tally, compared)
     judging_state.stage_judged(**judging.switch.key, collection=Collection.Payouts, cursor=cursor, tally=tally)
     return True
@@ -61,16 +64,18 @@ def compare_next(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> bool
 def _parse(cursor: str | None) -> tuple[str, str, str]:
     if not cursor:
         return "", "", ""
-    name, subject, currency = cursor.split("\x1f")
+    name, subject, currency = json.loads(cursor)
     return name, subject, currency
 
 
 def _add(tally: Mapping[str, Any], compared: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the tally with more figures: all that differ, and the first of those that do not."""
+    """Return the tally with more figures: those that differ most, and the first of those that do not."""
     differing = [*tally.get("differing", ()), *(row for row in compared if row["difference"])]
+    omitted = tally.get("omitted", 0) + max(len(differing) - MAX_DIFFERING, 0)
+    differing = sorted(differing, key=lambda row: -abs(row["difference"]))[:MAX_DIFFERING]
     equal = [row for row in compared if not row["difference"]]
     listed = [*tally.get("equal", ()), *equal]
-    return {"differing": differing, "equal": listed[:MAX_LISTED]}
+    return {"differing": differing, "equal": listed[:MAX_LISTED], "omitted": omitted}
 
 
 def _compare(
@@ -167,3 +172,8 @@ def list_compared(cursors: Mapping[str, JudgingCursor]) -> list[Mapping[str, Any
     """Return the compared figures for the preview: those that differ first, then the others up to the limit."""
     tally = cursors[Collection.Payouts].tally
     return [*tally.get("differing", ()), *tally.get("equal", ())]
+
+
+def count_omitted(cursors: Mapping[str, JudgingCursor]) -> int:
+    """Return how many figures differ besides those in `list_compared`."""
+    return int(cursors[Collection.Payouts].tally.get("omitted", 0))

@@ -35,7 +35,7 @@ def build(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> dict[str, A
         "figures": figure_comparison.list_compared(cursors),
         "left_out": _left_out(tallied),
         "terms": [row for campaign in judging.campaigns if (row := _terms(campaign, judging)) is not None],
-        "warnings": _warnings(judging, tallied),
+        "warnings": _warnings(judging, tallied, omitted_figures=figure_comparison.count_omitted(cursors)),
         "to_confirm": created | {"payable": payable},
         "letters": 0,
     }
@@ -64,7 +64,9 @@ def _left_out(tallied: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _warnings(judging: Judging, tallied: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _warnings(
+    judging: Judging, tallied: Mapping[str, Mapping[str, Any]], *, omitted_figures: int
+) -> list[dict[str, Any]]:
     merged = tallies.merge_counts(tallied.values())
     for warning in reading.list_warnings(**judging.switch.key):
         entry = merged.setdefault(warning["code"], {"count": 0, "example": warning["example"]})
@@ -73,6 +75,8 @@ def _warnings(judging: Judging, tallied: Mapping[str, Mapping[str, Any]]) -> lis
     not_added = link_rules.plan_parameters(custom, judging.switch.parameters).not_added
     if not_added:
         merged[str(SwitchWarning.ParameterNotAdded)] = {"count": len(not_added), "example": not_added[0]}
+    if omitted_figures:
+        merged[str(SwitchWarning.MoreFiguresDiffer)] = {"count": omitted_figures, "example": None}
     return [{"code": str(code), **merged[code]} for code in sorted(merged)]
 
 

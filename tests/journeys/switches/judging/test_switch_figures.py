@@ -10,6 +10,7 @@ from domain.switches.records import (
     SourceCustomer,
     SourcePayout,
 )
+from pipelines.switches.judgement import figure_comparison
 from tests.support.rows.brands import Brand
 from tests.support.switches.scene import SwitchScene, days_ago
 from tests.support.switches.source_records import build_affiliate, build_commission
@@ -107,3 +108,15 @@ def test_difference_comes_first_and_rows_that_are_no_money_explain_it(scene):
 
     assert [(row["name"], row["difference"]) for row in preview["figures"]] == [("sales", 1), ("referrals", 0)]
     assert preview["figures"][0]["explained"] == [{"reason": "not_money", "count": 1, "cents": 2_000}]
+
+
+def test_only_the_largest_differences_are_listed_and_the_others_counted(scene, monkeypatch):
+    monkeypatch.setattr(figure_comparison, "MAX_DIFFERING", 2)
+    monkeypatch.setattr(figure_comparison, "_SLICE", 2)
+    for value in (5, 9, 1, 7):
+        scene.state_figure(FigureName.Sales, value, subject=f"person\x1f{value}")
+
+    preview = scene.judge()
+
+    assert [row["theirs"] for row in preview["figures"] if row["name"] == "sales"] == [9, 7]
+    assert {"code": "more_figures_differ", "count": 2, "example": None} in preview["warnings"]
