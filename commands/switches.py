@@ -1,7 +1,8 @@
 """`flask switch`: list the switches of brands, show why one is paused, and resume, cancel, undo or forget it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,8 @@ from flask.cli import AppGroup
 
 from adapters import clock
 from commands import audit_trail, output
-from domain.refusals import Refused, not_found
+from domain.money import currencies, wording
+from domain.refusals import Refused
 from domain.switches.reasons import LeftOutReason
 from domain.switches.states import ENDED, SwitchState
 from models import db
@@ -25,7 +27,18 @@ _NONE = "There is no switch yet: a brand starts one under Switch (POST /api/v1/s
 _NO_ROWS = "It has no judged rows: it was not read yet, or its rows are erased."
 _ERASED_ROWS = 20_000
 _id = click.argument("switch_id", type=click.UUID, metavar="ID")
-_NEXT = {
+_LONGEST_ID = 24
+_NEXT_OF_STATE: Mapping[SwitchState, str] = {
+    SwitchState.Connected: "the brand chooses programs and reads the account on the page of the switch.",
+    SwitchState.Reading: "workers of the queue imports go on; this command tells how far they are.",
+    SwitchState.Ready: "an Owner of the brand checks the preview and runs it on the page of the switch.",
+    SwitchState.Writing: "workers of the queue imports go on; this command tells how far they are.",
+    SwitchState.Completed: "nothing. flask switch undo takes it back while undo until is not over.",
+    SwitchState.Undoing: "workers of the queue imports go on; this command tells how far they are.",
+    SwitchState.Undone: "nothing. A new switch can bring the rows again.",
+    SwitchState.Cancelled: "nothing. The brand can start a new switch.",
+}
+_NEXT_OF_PROBLEM = {
     "credentials_refused": "the brand enters a new key on the page of the switch, then resumes.",
     "source_unavailable": "check whether that system answers, then: flask switch resume",
     "answer_too_large": "the brand switches from files instead; flask switch cancel ends this one.",
@@ -98,10 +111,11 @@ def list_rows(switch_id: UUID, reason: str | None, limit: int, as_json: bool) ->
         [row._asdict() for row in listed],
         as_json=as_json,
         print_text=lambda: output.table(
-            ("collection", "row", "label", "verdict", "reason", "currency", "sale", "commission"),
+            ("collection", "row", "label", "verdict", "reason", "sale", "commission"),
             [
-                (row.collection, row.source_id, row.label, row.verdict, row.reason, row.currency, row.amount_cents,
-                 row.commission_cents) for row in listed
+                (row.collection, _shorten(row.source_id), row.label, row.verdict, row.reason,
+                 _format_money(row.amount_cents, row.currency), _format_money(row.commission_cents, row.currency))
+                for row in listed
             ],
             empty="No row is left out for this reason." if reason else _NO_ROWS,
         ),
@@ -134,14 +148,19 @@ def undo(switch_id: UUID, as_json: bool) -> None:
 
 @group.command("forget")
 @_id
+@click.option("--yes", is_flag=True, help="Forget a completed switch without a prompt.")
 @output.json_option
-def forget(switch_id: UUID, as_json: bool) -> None:
+def forget(switch_id: UUID, yes: bool, as_json: bool) -> None:
     """Erase the key and the staged rows of a switch that has ended, before their time.
 
-    A completed one cannot be undone afterwards.
+    A completed one cannot be undone afterwards, so the command asks first.
     """
     with output.operator_transaction():
         organization_id = _find_organization(switch_id)
+        ended = switches.find(organization_id=organization_id, switch_id=switch_id)
+    if ended is not None and ended.state == SwitchState.Completed and not yes:
+        click.confirm(f"{switch_id} cannot be undone afterwards. Forget it?", abort=True, err=True)
+    with output.operator_transaction():
         switch = switches.lock(organization_id=organization_id, switch_id=switch_id)
         assert switch is not None  # it was found
         if switch.state not in ENDED:
@@ -180,11 +199,14 @@ def print_digest(switch_id: UUID, as_json: bool) -> None:
     with output.operator_transaction():
         organization_id = _find_organization(switch_id)
         computed = digests.compute(organization_id=organization_id, switch_id=switch_id)
+        switch = switches.find(organization_id=organization_id, switch_id=switch_id)
     output.show(
         computed,
         as_json=as_json,
         print_text=lambda: click.echo("\n".join(f"{value}  {name}" for name, value in computed.items())),
     )
+    if switch is not None and switch.result is None:
+        click.echo(f"Nothing was brought: it is {switch.state}. These are the checksums of nothing.", err=True)
 
 
 def _act(switch_id: UUID, action: str, act: Callable[..., Switch], as_json: bool, following: str) -> None:
@@ -207,19 +229,66 @@ def _act(switch_id: UUID, action: str, act: Callable[..., Switch], as_json: bool
 def _find_organization(switch_id: UUID) -> UUID:
     organization_id = admin_queries.any_org_find_organization(switch_id)
     if organization_id is None:
-        raise not_found("switch", switch_id)
+        raise Refused(404, "not_found", f"There is no switch {switch_id}. Next: flask switch list")
     return organization_id
+
+
+def _shorten(source_id: str) -> str:
+    """Return an id that fits into a column: of a row without an id, the start of its checksum."""
+    return source_id if len(source_id) <= _LONGEST_ID else f"{source_id[: _LONGEST_ID - 1]}…"
+
+
+def _format_money(cents: int | None, currency: str | None) -> str:
+    if cents is None or currency is None:
+        return ""
+    return wording.format_money(cents, currency) if currencies.normalize(currency) else f"{cents} {currency}"
 
 
 def _print_switch(document: Mapping[str, Any]) -> None:
     for name, value in document.items():
-        if name not in ("progress", "campaigns") and value not in (None, {}):
-            click.echo(f"{name:20} {output.clean_line(str(value))}")
+        if name not in ("progress", "campaigns", "result") and value not in (None, {}, []):
+            click.echo(f"{name.replace('_', ' '):20} {output.clean_line(_describe(value))}")
     click.echo()
+    if document["campaigns"]:
+        output.table(
+            ("campaign", "name", "program"),
+            [(row["source_id"], row["name"], row["program_id"] or "left out") for row in document["campaigns"]],
+            empty="",
+        )
+        click.echo()
     output.table(
         ("collection", "read", "total", "written"),
         [(part["collection"], part["read"], part["total"], part["written"]) for part in document["progress"]],
         empty="Nothing was read yet.",
     )
-    if document["state"] == SwitchState.Paused:
-        click.echo(f"\nNext: {_NEXT.get(document['last_error_code'], 'flask switch resume')}")
+    if document["result"]:
+        click.echo()
+        output.table(
+            ("brought", "created", "merged", "changed", "left out"),
+            [
+                (name, row["created"], row["merged"], row["changed"], row["left_out"])
+                for name, row in document["result"].items()
+            ],
+            empty="",
+        )
+    click.echo(f"\nNext: {_find_next(document)}")
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M:%S} UTC"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} = {_describe(part)}" for name, part in value.items() if part is not None)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(_describe, value))
+    return str(value)
+
+
+def _find_next(document: Mapping[str, Any]) -> str:
+    """Return what the operator or the brand does next with a switch."""
+    state, problem = document["state"], document["last_error_code"]
+    if state == SwitchState.Paused or (problem is not None and state == SwitchState.Undoing):
+        return _NEXT_OF_PROBLEM.get(problem, "flask switch resume")
+    return _NEXT_OF_STATE[SwitchState(state)]

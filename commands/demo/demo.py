@@ -62,7 +62,8 @@ def demo(context: click.Context, show_secrets: bool, as_json: bool) -> None:
     "--affiliates", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Size of the account."
 )
 @click.option("--yes", is_flag=True, help="Run the switch without a question after the preview.")
-def switch(source: str, affiliates: int, yes: bool) -> None:
+@click.option("--play", is_flag=True, help="Only play the account and print its key: connect it on the page Switch.")
+def switch(source: str, affiliates: int, yes: bool, play: bool) -> None:
     """Switch the demo brand from a sample account of another affiliate system, which this command plays meanwhile."""
     facts = ensure().facts
     switch_trial.run(
@@ -72,6 +73,7 @@ def switch(source: str, affiliates: int, yes: bool) -> None:
         program_id=facts["programId"],
         owner_email=_OWNER_EMAIL,
         is_sure=yes,
+        only_plays=play,
     )
 
 

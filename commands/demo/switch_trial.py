@@ -15,8 +15,10 @@ from uuid import UUID
 import click
 
 import settings
+from adapters.switches import registry
 from commands import output
 from commands.demo import loopback, own_api
+from domain.money import wording
 from domain.switches.sources import SourceName
 
 #: The sources that can be played.
@@ -31,10 +33,18 @@ Call = Callable[..., dict[str, Any]]
 
 
 def run(
-    source: str, *, affiliates: int, organization_id: UUID, program_id: str, owner_email: str, is_sure: bool
+    source: str,
+    *,
+    affiliates: int,
+    organization_id: UUID,
+    program_id: str,
+    owner_email: str,
+    is_sure: bool,
+    only_plays: bool,
 ) -> None:
     """Play a source, connect, read, show the preview, and run the switch if the user agrees.
 
+    With `only_plays` the user does that on the pages, until Ctrl-C.
     Raises ClickException if the source's address is not one of this machine, or the switch pauses.
     """
     port = _find_port(source)
@@ -47,7 +57,25 @@ def run(
     with contextlib.ExitStack() as stack:
         with loopback.listening("played source", (server.LOOPBACK, port)):
             stack.enter_context(server.playing(played.build_source(account), port=port))
-        _switch(call, source, account.credentials, program_id, is_sure=is_sure)
+        if only_plays:
+            _wait_for_user(source, account.credentials)
+        else:
+            _switch(call, source, account.credentials, program_id, is_sure=is_sure)
+
+
+def _wait_for_user(source: str, credentials: Mapping[str, str]) -> None:
+    """Print where to connect the played account, and wait for Ctrl-C."""
+    fields = [(field.label, credentials[field.name]) for field in registry.get(source).info.fields]
+    click.echo(f"This sample account answers until Ctrl-C. Connect it: {_page(f'new?source={source}')}")
+    output.table(("Enter", "Value"), fields, empty="It needs no key.")
+    click.echo("`flask demo` prints a sign-in link of the owner.")
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:
+            time.sleep(_POLL_S)
+
+
+def _page(path: str) -> str:
+    return f"{settings.current().web.url}/dashboard/switch/{path}"
 
 
 def _find_port(source: str) -> int:
@@ -128,20 +156,27 @@ def _wait(call: Call, path: str, state: str) -> dict[str, Any]:
 def _show_preview(preview: Mapping[str, Any]) -> None:
     counts = preview["counts"]
     output.table(
-        ("What", "Read", "New", "Left out"),
-        [(name, row["read"], row["new"], row["leftOut"]) for name, row in counts.items()],
+        ("What", "Read", "New", "Known", "Changed", "Merged", "Left out"),
+        [
+            (name, *(row[verdict] for verdict in ("read", "new", "known", "changed", "merged", "leftOut")))
+            for name, row in counts.items()
+        ],
         empty="The account is empty.",
     )
     output.table(
-        ("Currency", "Sales", "Gross", "Commission", "Paid", "Unpaid"),
+        ("Sales", "Gross", "Commission", "Paid", "Unpaid"),
         [
             (
-                row["currency"],
                 row["sales"],
-                row["grossCents"],
-                row["commissionCents"],
-                row["paidCents"],
-                row["owedCents"] + row["pendingCents"],
+                *(
+                    wording.format_money(cents, row["currency"])
+                    for cents in (
+                        row["grossCents"],
+                        row["commissionCents"],
+                        row["paidCents"],
+                        row["owedCents"] + row["pendingCents"],
+                    )
+                ),
             )
             for row in preview["money"]
         ],
@@ -160,6 +195,5 @@ def _show_result(switch: Mapping[str, Any]) -> None:
         ],
         empty="Nothing was written.",
     )
-    url = settings.current().web.url
     click.echo(f"{switch['state']}. It can be undone until {switch['undoUntil']}: flask switch undo {switch['id']}")
-    click.echo(f"Look at it: {url}/dashboard/switch/{switch['id']} (`flask demo` prints a sign-in link of the owner)")
+    click.echo(f"Look at it: {_page(switch['id'])} (`flask demo` prints a sign-in link of the owner)")

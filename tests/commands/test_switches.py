@@ -68,7 +68,7 @@ def test_forgotten_switch_has_no_rows_and_no_undo(brand, flask):
     switch_id = insert_switch(brand, "Completed")
     insert_rows(brand, switch_id)
 
-    assert flask.json("switch", "forget", str(switch_id)) == {"id": str(switch_id), "forgotten": True}
+    assert flask.json("switch", "forget", "--yes", str(switch_id)) == {"id": str(switch_id), "forgotten": True}
 
     assert brand.rows("select count(*) from switch_item") == [(0,)]
     status, text = flask("switch", "undo", str(switch_id))
@@ -110,3 +110,37 @@ def test_command_in_the_wrong_state_is_refused(brand, flask, command, words):
     status, text = flask("switch", command, str(insert_switch(brand, "Completed")))
 
     assert (status, words in text) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [("Ready", "Owner"), ("Reading", "imports"), ("Completed", "undo"), ("Undone", "again"), ("Cancelled", "new switch")],
+)
+def test_show_reads_as_sentences_in_each_state(brand, flask, state, words):
+    text = flask("switch", "show", str(insert_switch(brand, state)))[1]
+
+    assert words in text.rpartition("Next: ")[2]
+    assert not any(mark in text for mark in ("{", "[", "True", "False"))
+
+
+def test_amounts_have_their_currency(brand, flask):
+    switch_id = insert_switch(brand, "Ready")
+    insert_rows(brand, switch_id)
+
+    text = flask("switch", "rows", str(switch_id))[1]
+
+    assert any(f"{currency}" in text and "." in text for currency in ("USD", "EUR"))
+
+
+def test_forgetting_a_completed_switch_asks_first(brand, flask):
+    switch_id = insert_switch(brand, "Completed")
+    insert_rows(brand, switch_id)
+
+    status, text = flask("switch", "forget", str(switch_id))
+
+    assert (status, "cannot be undone afterwards" in text) == (1, True)
+    assert brand.rows("select count(*) from switch_item") == [(6,)]
+
+
+def test_digest_of_a_switch_that_brought_nothing_says_so(brand, flask):
+    assert "Nothing was brought" in flask("switch", "digest", str(insert_switch(brand, "Cancelled")))[1]

@@ -2,12 +2,13 @@
 
 import contextlib
 import http.server
+import socket
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import cast
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
@@ -49,9 +50,33 @@ def playing(source: PlayedSource, *, port: int = 0) -> Iterator[PlayedServer]:
 
 
 class _Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
+    """Ends the connections that clients keep open when it is closed, and with them its threads."""
+
+    daemon_threads = False
     request_queue_size = 64
     played: PlayedServer
+
+    def __init__(self, *arguments: Any) -> None:
+        self._connections: set[socket.socket] = set()
+        super().__init__(*arguments)
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Return a new connection, noted as open."""
+        connection, address = super().get_request()
+        self._connections.add(connection)
+        return connection, address
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        """Stop listening, end all connections, and wait for their threads."""
+        for connection in list(self._connections):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        super().server_close()
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore clients that hung up."""

@@ -70,6 +70,21 @@ def test_declined_preview_cancels_the_switch(flask, start_server):
     assert _list_switches(_read_brand(flask)) == [("tolt", "Cancelled")]
 
 
+def test_played_account_is_connected_by_its_user(flask, start_server, monkeypatch):
+    def stop(seconds):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(switch_trial.time, "sleep", stop)
+
+    result = flask("demo", "switch", "firstpromoter", "--play")
+
+    assert result.exit_code == 0, result.output
+    assert "/dashboard/switch/new?source=firstpromoter" in result.output
+    assert "API key" in result.output
+    assert "Account ID" in result.output
+    assert _list_switches(_read_brand(flask)) == []
+
+
 @pytest.mark.parametrize("address", [None, "https://api.example.com", "http://192.0.2.1:80", "http://127.0.0.1"])
 def test_address_of_another_machine_is_refused_with_the_setting_to_use(flask, monkeypatch, address):
     override_settings(monkeypatch, switches={"tolt_base_url": address})
