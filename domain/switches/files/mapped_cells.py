@@ -15,6 +15,7 @@ from domain.money import money
 from domain.switches.files.file_fields import normalize_heading
 from domain.switches.records import AffiliateRef
 from domain.switches.sources import Collection
+from domain.text import one_line
 
 _MAX_TEXT: Final = 255
 _MAX_EMAIL: Final = 320
@@ -55,11 +56,11 @@ class MappedCells:
         return cls(collection, {field: cell for field, cell in by_field.items() if cell}, data.get("separator", ","))
 
     def text(self, field: str, *, max_characters: int = _MAX_TEXT) -> str | None:
-        """Return a text, None if the cell is empty. Raises BadRow for one that is too long."""
-        cell = self.filled.get(field)
-        if cell is not None and len(cell) > max_characters:
+        """Return a text as one line, None if the cell is empty. Raises BadRow for one that is too long."""
+        cell = one_line.clean(self.filled.get(field, "")).strip()
+        if len(cell) > max_characters:
             raise BadRow(f"invalid_{_snake(field)}")
-        return cell
+        return cell or None
 
     def needed_text(self, field: str, *, max_characters: int = _MAX_TEXT) -> str:
         """Return a text that the row must have. Raises BadRow."""

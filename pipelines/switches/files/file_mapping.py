@@ -15,6 +15,7 @@ from domain.switches.files import file_fields
 from domain.switches.files.file_fields import FIGURES, MissingColumn, normalize_heading
 from domain.switches.records import SourceAffiliate
 from domain.switches.sources import MAX_CAMPAIGNS, ONLY_CAMPAIGN, Collection
+from domain.text import one_line
 from models.switches import switches
 from models.switches.staging import file_parts
 from models.switches.staging.file_parts import FilePart
@@ -112,9 +113,13 @@ def _stage_campaigns(switch: Switch, parts: Sequence[FilePart]) -> None:
         if len(values) > MAX_CAMPAIGNS:
             message = f"The column of campaigns has more than {MAX_CAMPAIGNS} values. Choose another one."
             raise Refused(400, "invalid_request", message, field="columns")
-        # A longer value makes its row unreadable.
-        readable = [value for value in values if len(value.value) <= _MAX_CAMPAIGN_CHARACTERS]
-        names = {value.value or ONLY_CAMPAIGN: (value.value or NO_CAMPAIGN_NAME, value.rows) for value in readable}
+        # A longer value makes its row unreadable; control characters are left out as in the row.
+        counts = [(one_line.clean(value.value).strip(), value.rows) for value in values]
+        names = {
+            name or ONLY_CAMPAIGN: (name or NO_CAMPAIGN_NAME, count)
+            for name, count in counts
+            if len(name) <= _MAX_CAMPAIGN_CHARACTERS
+        }
     if not names:
         total = sum(part.total for part in parts if part.collection == Collection.Affiliates)
         names = {ONLY_CAMPAIGN: (ONLY_CAMPAIGN_NAME, total)}

@@ -51,6 +51,14 @@ def _affiliate(columns=_AFFILIATES, words=None, **cells):
     return understand("affiliates", {"Id": "7", "E": "ada@x.test", **cells}, columns, words=words)
 
 
+def test_texts_are_one_line_without_control_characters():
+    record = _affiliate(F="Ad\x1b[31ma\r\n", L="\u202eByron", G="Go\tld\x07", W="pay@x.test\x00", C="Ma\nin")
+
+    assert (record.full_name, record.group.name) == ("Ad[31ma Byron", "Go ld")
+    assert (record.wallet_email, record.campaign) == ("pay@x.test", "Ma in")
+    assert _affiliate(F="\x07").full_name == ""
+
+
 def test_affiliate_has_every_mapped_field():
     record = _affiliate(F="Ada", L="Byron", S="active", W="pay@x.test", G="Gold", C="Main", words={"Active": "Paused"})
 
