@@ -98,7 +98,7 @@ def number(value: Any, *path: str) -> Decimal | None:
         read = Decimal(str(raw).strip())
     except ArithmeticError:
         return None
-    return read if read.is_finite() and abs(read) < 10**15 else None
+    return read if read.is_finite() and read.copy_abs() < 10**15 else None  # abs() fails for an absurd exponent
 
 
 def time(value: Any, *path: str) -> datetime | None:

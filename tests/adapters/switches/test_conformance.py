@@ -114,6 +114,29 @@ def test_a_row_without_an_id_is_unreadable(walk, data):
             walk.source.understand(row, walk.context)
 
 
+def test_junk_anywhere_in_a_row_is_understood_or_unreadable(walk):
+    walk.walk()
+
+    for row in {row.collection: row for row in walk.rows.values()}.values():
+        for path in _list_paths(row.data):
+            for junk in (None, True, -1, 1 << 70, "", "\x00", "\ud800", "NaN", "1e999999999", [[]], {"id": []}):
+                walk.try_to_understand(SourceRow(row.collection, row.source_id, _replace(row.data, path, junk)))
+
+
+def _list_paths(value, path=()):
+    """Return the path of each value within a JSON value; of a list only the first is looked at."""
+    children = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
+    return [each for name, child in children for each in [(*path, name), *_list_paths(child, (*path, name))]]
+
+
+def _replace(value, path, junk):
+    if not path:
+        return junk
+    copied = value.copy()
+    copied[path[0]] = _replace(value[path[0]], path[1:], junk)
+    return copied
+
+
 @pytest.mark.parametrize("junk", [None, 7, "text", [], {}, {"name": "no id"}])
 def test_junk_in_a_list_becomes_an_unreadable_row(walk, junk):
     for walked in walk.source.lists(walk.context):

@@ -103,7 +103,11 @@ def test_numbers_of_rows(raw, read):
 
 @pytest.mark.parametrize(
     ("raw", "read"),
-    [(12.5, Decimal("12.5")), ("12.5", Decimal("12.5")), ("NaN", None), ("Infinity", None), ("x", None), (True, None)],
+    [
+        (12.5, Decimal("12.5")),
+        ("12.5", Decimal("12.5")),
+        *((raw, None) for raw in ("NaN", "Infinity", "x", True, "1e999999999", "-1e999999999")),
+    ],
 )
 def test_numbers(raw, read):
     assert values.number({"n": raw}, "n") == read
