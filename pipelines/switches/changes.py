@@ -79,7 +79,7 @@ def start_reading(*, organization_id: UUID, switch_id: UUID, now: datetime) -> S
     if not context.campaigns:
         raise Refused(409, "mapping_missing", "Choose a program for at least one campaign first.", field="campaigns")
     _check_readable(switch, source.info)
-    walking.start(switch, source, context)
+    walking.start(switch, source, context, now=now)
     switch = switches.update(
         switch,
         {

@@ -32,7 +32,7 @@ class ListStep:
         return self.row.collection if self.row.walk == 1 else RECHECK
 
 
-def start(switch: Switch, source: Source, context: SwitchContext) -> None:
+def start(switch: Switch, source: Source, context: SwitchContext, *, now: datetime) -> None:
     """Stage the lists and collections of a locked switch; nothing of them is read. Source files have no lists."""
     source_lists = source.lists(context)
     if source_lists:
@@ -40,8 +40,9 @@ def start(switch: Switch, source: Source, context: SwitchContext) -> None:
             **switch.key,
             lists=[(each.name, each.collection.value) for each in source_lists],
         )
+        reading.stage_no_figures(**switch.key)
     collections = [each for each in Collection if each in source.info.collections]
-    reading.stage_collections(**switch.key, collections=collections)
+    reading.stage_collections(**switch.key, collections=collections, reading_at=now if source_lists else None)
 
 
 def find_next(
