@@ -153,11 +153,19 @@ def _read_rows(collection: Collection, item: Any) -> list[SourceRow | None]:
             ]
             return [rows.build_row(collection, affiliate), *links]
         case Collection.Commissions:
-            return [rows.build_row(collection, item), rows.build_mention(values.get(item, "sale", "affiliate"))]
+            return [rows.build_row(collection, item), _mention_in_sale(item)]
         case Collection.Customers:
             return [rows.build_row(collection, item), rows.build_mention(values.get(item, "affiliate"))]
         case _:
             return [rows.build_row(collection, item)]
+
+
+def _mention_in_sale(item: Any) -> SourceRow | None:
+    """Return the affiliate whom a commission names, with its campaign: in case no list has them any more."""
+    affiliate, campaign = values.get(item, "sale", "affiliate"), values.get(item, "campaign")
+    if _is_object(affiliate) and campaign is not None and affiliate.get("campaign") is None:
+        affiliate = {**affiliate, "campaign": campaign}
+    return rows.build_mention(affiliate)
 
 
 def _is_object(item: Any) -> bool:

@@ -66,12 +66,13 @@ class SourceCampaign:
 class SourceAffiliate:
     """One person in one campaign. `status` None: the source's word (`word`) is unknown.
 
+    `campaign` None: the row names none, so that it is the account's only one.
     `is_mention`: not in the source's list, named by a commission or customer only. `has_recruiter`: another
     affiliate recruited them there, which is not brought.
     """
 
     source_id: str
-    campaign: str
+    campaign: str | None
     email: str | None
     full_name: str
     status: AffiliateStatus | None

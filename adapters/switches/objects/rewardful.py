@@ -96,7 +96,7 @@ def read_affiliate(row: SourceRow) -> SourceAffiliate:
     group = values.text(data, "campaign", "name")
     return SourceAffiliate(
         source_id=row.source_id,
-        campaign=_read_campaign_id(data) or "",
+        campaign=_read_campaign_id(data),
         email=values.email(data, "email"),
         full_name=values.full_name(data, "first_name", "last_name"),
         status=AffiliateStatus.Rejected if row.is_mention else _STATUSES.get(word.lower()),

@@ -60,9 +60,11 @@ with incoming as (
   insert into switch_row as r (organization_id, switch_id, collection, source_id, data, is_mention, added_at, read_at)
   select %(org)s, %(switch)s, collection, source_id, data::jsonb, true, %(now)s, %(now)s from incoming where is_mention
   on conflict (organization_id, switch_id, collection, source_id) do update
-  set data = excluded.data, additions = '{}', is_mention = true, added_at = excluded.added_at,
+  set data = case when r.read_at < %(reading_at)s then excluded.data else excluded.data || r.data end,
+    additions = case when r.read_at < %(reading_at)s then '{}' else r.additions end, is_mention = true,
+    added_at = case when r.read_at < %(reading_at)s then excluded.added_at else r.added_at end,
     read_at = excluded.read_at
-  where r.read_at < %(reading_at)s
+  where r.read_at < %(reading_at)s or (r.is_mention and not r.data ?& array(select jsonb_object_keys(excluded.data)))
 ), counts as (
   select incoming.collection, count(*) filter (where coalesce(is_former, true)) as added,
     count(*) filter (where not is_mention and coalesce(is_stale, true)) as new_rows

@@ -67,8 +67,8 @@ def test_affiliate_deleted_there_stays_only_where_sales_name_them(brand, monkeyp
 
         rows = brand.rows("select is_mention from switch_row where collection = 'affiliates' and source_id = %s", gone)
         assert rows == [(True,)]
-        mentions = brand.rows("select record->>'is_mention' from switch_item where source_id = %s", gone)
-        assert mentions == [("true",)]
+        statuses = brand.rows("select decision->>'status' from switch_item where source_id = %s", gone)
+        assert statuses == [("Rejected",)]
         links = brand.rows("select count(*) from switch_item where collection = 'links' and affiliate_ref = %s", gone)
         assert links == [(0,)]
 
@@ -115,3 +115,15 @@ def test_resumed_reading_keeps_the_rows_from_before_its_pause(brand, monkeypatch
 
         assert switch.find().state == "Ready"
         assert switch.find().preview["counts"] == read
+
+
+def test_sales_of_a_deleted_affiliate_come_over_of_an_account_with_two_campaigns(brand, monkeypatch):
+    with switching(brand, monkeypatch, "rewardful", Sample(campaigns=2)) as switch:
+        gone = switch.account["commissions"][0]["sale"]["affiliate"]["id"]
+        _delete(switch.account["affiliates"], lambda row: row["id"] == gone)
+        switch.connect()
+        switch.read()
+
+        # Customers name them without their campaign, commissions with it.
+        reasons = "select distinct reason from switch_item where affiliate_ref = %s or source_id = %s"
+        assert brand.rows(reasons, gone, gone) == [(None,)]
