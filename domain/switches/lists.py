@@ -9,10 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from domain.switches.sources import MAX_COMMISSIONS
+
 Moves = Literal["by_total", "unknown", "stable"]
 
 #: A list without a total is walked at most this often.
 MAX_WALKS = 3
+#: A list with totals is led back by twice its pages at most, or by so many if that is more: totals may be wrong.
+MIN_PAGES_BACK = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,8 @@ class ListPosition:
 
     `cursor` names the next page (None: the first); of a stable list that is done it names the last page. `parent` is
     the row for which the list is requested, if it is requested for rows of another. `new_rows` are the rows of this
-    walk that no walk before it had, `total` is the last one that a page told.
+    walk that no walk before it had, `total` is the last one that a page told. `pages_back` pages were read again
+    because a total fell.
     """
 
     cursor: Mapping[str, Any] | None = None
@@ -30,16 +35,33 @@ class ListPosition:
     new_rows: int = 0
     is_done: bool = False
     total: int | None = None
+    pages_back: int = 0
 
 
 def count_pages_back(position: ListPosition, *, moves: Moves, total: int | None, page_size: int) -> int:
     """Return how many pages before the one just read must be read again because its total fell; 0 if none.
 
-    Deleted rows pull those that follow towards the start, by as many as the total fell.
+    Deleted rows pull those that follow towards the start, by as many as the total fell. Beyond the limit of a list
+    (`MIN_PAGES_BACK`) it is 0: totals that rise and fall would keep it from its end.
     """
     if moves != "by_total" or total is None or position.total is None or position.cursor is None:
         return 0
-    return max(0, -(-(position.total - total) // page_size))
+    pages = max(0, -(-(position.total - total) // page_size))
+    list_pages = -(-min(position.total, MAX_COMMISSIONS) // page_size)
+    return pages if position.pages_back + pages <= max(MIN_PAGES_BACK, 2 * list_pages) else 0
+
+
+def after_step_back(
+    position: ListPosition, *, cursor: Mapping[str, Any] | None, pages: int, total: int | None, new_rows: int
+) -> ListPosition:
+    """Return the position so many pages before a page that was read; `cursor` names the page there."""
+    return replace(
+        position,
+        cursor=cursor,
+        total=total,
+        new_rows=position.new_rows + new_rows,
+        pages_back=position.pages_back + pages,
+    )
 
 
 def after_page(

@@ -205,7 +205,7 @@ def _move(
     if pages_back:
         assert row.cursor is not None  # of the first page nothing was before
         stepped = request.source.step_back(walked, row.cursor, pages_back)
-        moved = replace(position, cursor=stepped, total=total, new_rows=position.new_rows + new_rows)
+        moved = lists.after_step_back(position, cursor=stepped, pages=pages_back, total=total, new_rows=new_rows)
         return walking.with_position(row, moved)
     moved = lists.after_page(position, moves=walked.moves, next_cursor=next_cursor, total=total, new_rows=new_rows)
     if moved.is_done and walked.of_parents is not None:

@@ -98,7 +98,7 @@ def reading_began_at(switch: Switch) -> datetime:
 
 def get_position(row: SwitchList) -> ListPosition:
     """Return the position of a stored list."""
-    return ListPosition(row.cursor, row.parent, row.walk, row.new_rows, row.is_done, row.total)
+    return ListPosition(row.cursor, row.parent, row.walk, row.new_rows, row.is_done, row.total, row.pages_back)
 
 
 def with_position(row: SwitchList, position: ListPosition) -> SwitchList:
@@ -111,6 +111,7 @@ def with_position(row: SwitchList, position: ListPosition) -> SwitchList:
         new_rows=position.new_rows,
         is_done=position.is_done,
         total=position.total,
+        pages_back=position.pages_back,
     )
 
 

@@ -29,6 +29,7 @@ class SwitchList:
     new_rows: int
     is_done: bool
     total: int | None
+    pages_back: int
     started_at: datetime | None
     walked_at: datetime | None
     warnings: Sequence[Mapping[str, Any]]
@@ -122,7 +123,8 @@ def stage_collections(
 
 _STAGE_LIST = PreparedStatement("""
 update switch_list set cursor = %(cursor)s, parent = %(parent)s, walk = %(walk)s, new_rows = %(new_rows)s,
-  is_done = %(is_done)s, total = %(total)s, started_at = %(started_at)s, walked_at = %(walked_at)s,
+  is_done = %(is_done)s, total = %(total)s, pages_back = %(pages_back)s,
+  started_at = %(started_at)s, walked_at = %(walked_at)s,
   warnings = %(warnings)s
 where organization_id = %(org)s and switch_id = %(switch)s and name = %(name)s
 """)
@@ -140,6 +142,7 @@ def stage_list(*, organization_id: UUID, switch_id: UUID, changed: SwitchList) -
         "new_rows": changed.new_rows,
         "is_done": changed.is_done,
         "total": changed.total,
+        "pages_back": changed.pages_back,
         "started_at": changed.started_at,
         "walked_at": changed.walked_at,
         "warnings": Json(list(changed.warnings)),

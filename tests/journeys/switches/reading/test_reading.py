@@ -1,5 +1,7 @@
 """Reading an account page by page, although its lists move (switch-over rules, "Jobs")."""
 
+import itertools
+
 import pytest
 
 from commands.demo.played import faults
@@ -159,6 +161,24 @@ def test_links_are_requested_for_affiliates_that_were_added_after_the_walk(brand
 
     assert "l0" in runs.ids(brand, switch, "links")
     assert len(server.requests("/a1/links")) == 1
+
+
+def test_list_whose_total_rises_and_falls_ends_with_a_warning(brand, server):
+    totals = itertools.cycle([9, 12])
+    server.faults.add(
+        faults.change(
+            lambda response: _with_total(response, next(totals)),
+            path="/v1/affiliates",
+            times=9_999,
+            is_for=lambda r: "links" not in r.path,
+        )
+    )
+    switch = runs.read(brand, runs.start(brand))
+
+    assert (switch.state, switch.stage) == ("Reading", "judge")
+    assert runs.ids(brand, switch, "affiliates") == _number_ids("a", 7)
+    (warning,) = _warnings(brand, switch)
+    assert warning["code"] == "moved_while_read"
 
 
 def test_wrong_total_is_told_with_both_numbers(brand, server):
