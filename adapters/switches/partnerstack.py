@@ -47,11 +47,13 @@ _PAGE_SIZE = 250
 _PARAMETER = "ps_partner_key"
 # Of rewards that name none.
 _CURRENCY = "USD"
-# The list of partnerships is requested three times in one walk: all of them, without archived ones, approved ones. Each
-# request gives its rows a status that replaces the one before: who comes in the first only is archived.
-_PHASES = ("archived", "", "approved")
+# The list of partnerships is requested twice in one walk: all of them, and without archived ones. Each request gives
+# its rows a status that replaces the one before: who comes in the first only is archived.
+_PHASES = ("archived", "")
 # Filters that are not documented have lists of their own; who is in none of them has an unknown status.
 _FILTERED = {"partnerships_declined": "declined", "partnerships_pending": "pending"}
+# The documented filter comes last: a server that ignores the others answers them with approved partnerships too.
+_APPROVED = "partnerships_approved"
 _STATUSES = {
     "approved": AffiliateStatus.Approved,
     "pending": AffiliateStatus.Pending,
@@ -113,6 +115,7 @@ class PartnerStack:
         return [
             SourceList("partnerships", Collection.Affiliates, "stable", _PAGE_SIZE),
             *(SourceList(name, Collection.Affiliates, "stable", _PAGE_SIZE, is_optional=True) for name in _FILTERED),
+            SourceList(_APPROVED, Collection.Affiliates, "stable", _PAGE_SIZE),
             SourceList(
                 "links", Collection.Links, "stable", _PAGE_SIZE, is_optional=True, of_parents=Collection.Affiliates
             ),
@@ -211,6 +214,8 @@ def _next_cursor(
 
 def _read_status(walked: SourceList, cursor: Mapping[str, Any] | None) -> str:
     """Return the status of the partnerships on a page of a list."""
+    if walked.name == _APPROVED:
+        return "approved"
     return _FILTERED.get(walked.name) or _PHASES[cursor["phase"] if cursor else 0]
 
 
