@@ -173,7 +173,10 @@ def _read_promoter(item: Any) -> list[SourceRow]:
     """Return an affiliate and a link for each campaign of a promoter, in the form in which other rows name them."""
     campaigns = values.items(item, "promoter_campaigns")
     if not campaigns:
-        return [rows.build_row(Collection.Affiliates, item)]
+        promoter_id = rows.read_id(values.get(item, "id"))
+        # Other rows have the id of a promoter in a campaign, which may be the same number.
+        named = item if promoter_id is None else {**item, "id": f"promoter-{promoter_id}"}
+        return [rows.build_row(Collection.Affiliates, named)]
     promoter = {name: value for name, value in item.items() if name != "promoter_campaigns"}
     promoter_rows = []
     for place, membership in enumerate(campaigns):
