@@ -11,6 +11,7 @@ from models.switches.judgement.judging_state import JudgingCursor
 from models.switches.judgement.known_records import MappedProgram
 from models.switches.staging import reading
 from models.switches.switches import SwitchCampaign
+from pipelines.switches import parameters
 from pipelines.switches.judgement import figure_comparison, tallies
 from pipelines.switches.understanding.context import Judging
 
@@ -70,7 +71,7 @@ def _warnings(judging: Judging, tallied: Mapping[str, Mapping[str, Any]]) -> lis
         entry = merged.setdefault(warning["code"], {"count": 0, "example": warning["example"]})
         entry["count"] += warning["count"]
     custom = judging.programs[0].attribution_params if judging.programs else None
-    not_added = link_rules.plan_parameters(custom, judging.switch.parameters).not_added
+    not_added = link_rules.plan_parameters(custom, parameters.list_names(judging.switch)).not_added
     if not_added:
         merged[str(SwitchWarning.ParameterNotAdded)] = {"count": len(not_added), "example": not_added[0]}
     return [{"code": str(code), **merged[code]} for code in sorted(merged)]
