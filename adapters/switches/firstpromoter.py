@@ -39,6 +39,7 @@ _FIGURES = {
     "referrals_count": FigureName.Referrals,
     "customers_count": FigureName.PayingCustomers,
     "sales_count": FigureName.Sales,
+    "revenue_amount": FigureName.SaleAmount,
 }
 
 
@@ -130,7 +131,7 @@ class FirstPromoter:
         raw = _read_list(response)
         page_rows = [source_row for item in raw for source_row in _read_rows(walked.collection, item)]
         is_promoters = walked.collection == Collection.Affiliates
-        figures = [figure for item in raw for figure in _read_figures(item, context)] if is_promoters else []
+        figures = [figure for item in raw for figure in _read_figures(item)] if is_promoters else []
         cursor = {"page": rows.read_page_number(cursor) + 1} if raw else None
         return SourcePage(rows.drop_repeats(page_rows), cursor, figures=figures)
 
@@ -187,18 +188,15 @@ def _read_promoter(item: Any) -> list[SourceRow]:
     return promoter_rows
 
 
-def _read_figures(item: Any, context: SwitchContext) -> list[StatedFigure]:
+def _read_figures(item: Any) -> list[StatedFigure]:
     """Return what the source states of a promoter in one campaign: it states it of all campaigns together."""
     campaigns = values.items(item, "promoter_campaigns")
     affiliate = rows.read_id(campaigns[0].get("id")) if len(campaigns) == 1 else None
     if affiliate is None:
         return []
-    stated = [(name, "", values.count(item, "stats", field)) for field, name in _FIGURES.items()]
-    revenue = values.count(item, "stats", "revenue_amount")
-    stated.append((FigureName.SaleAmount, context.options.currency or "", revenue))
-    return [
-        StatedFigure(name.value, affiliate, currency, count) for name, currency, count in stated if count is not None
-    ]
+    # Revenue names no currency: it is the one that the brand chooses, which may change after reading.
+    stated = [(name, values.count(item, "stats", field)) for field, name in _FIGURES.items()]
+    return [StatedFigure(name.value, affiliate, "", count) for name, count in stated if count is not None]
 
 
 SOURCE = FirstPromoter()

@@ -60,6 +60,7 @@ def read_affiliate(row: SourceRow) -> SourceAffiliate:
         word=word,
         group=SourceGroup(group) if group else None,
         created_at=values.time(data, "created_at") or values.time(data, "affiliate", "created_at"),
+        person=read_person(data),
         has_recruiter=any(values.get(source, name) for source in sources for name in ("parent", "parent_id")),
         is_mention=row.is_mention,
     )
