@@ -14,7 +14,7 @@ from adapters.gateways.base import CredentialsRefused
 from adapters.switches import client, registry
 from adapters.switches.base import Source, SourceAccount, UnreadablePage
 from domain.refusals import Refused
-from domain.switches.records import SourceCampaign
+from domain.switches.records import CampaignTerms, SourceCampaign
 from domain.switches.sources import ONLY_CAMPAIGN, SourceName
 from domain.switches.states import SwitchState
 from models import db, ids
@@ -121,7 +121,7 @@ def stage_campaigns(account: SourceAccount, *, organization_id: UUID, switch_id:
         organization_id=organization_id,
         switch_id=switch_id,
         campaigns=[
-            SwitchCampaign(each.source_id, each.name, each.affiliates, _to_json(asdict(each.terms)), None)
+            SwitchCampaign(each.source_id, each.name, each.affiliates, _to_json(each.terms), None)
             for each in _without_repeats(campaigns)
         ],
     )
@@ -149,9 +149,11 @@ def _without_repeats(campaigns: Sequence[SourceCampaign]) -> list[SourceCampaign
     return list({each.source_id: each for each in campaigns}.values())
 
 
-def _to_json(terms: Mapping[str, Any]) -> dict[str, Any]:
-    """Return terms as they are stored: what the source states, decimals as text."""
-    stated = {name: value for name, value in terms.items() if value is not None}
+def _to_json(terms: CampaignTerms) -> dict[str, Any]:
+    """Return terms as they are stored: what the source states, decimals as text; None is without a limit."""
+    stated = {name: value for name, value in asdict(terms).items() if value is not None}
+    if stated.pop("is_unlimited"):
+        stated["recurring_months"] = None
     return {name: str(value) if isinstance(value, Decimal) else value for name, value in stated.items()}
 
 

@@ -178,7 +178,7 @@ def list_differences(comparison: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _to_text(terms: Mapping[str, Any], name: str) -> str:
     value = terms.get(name)
     if value is None:
-        return "–"
+        return "unlimited" if name == "recurringMonths" and name in terms else "–"
     if name == "minimumPayoutCents":
         return wording.format_money(value, terms.get("commissionCurrency") or "USD")
     return str(value)

@@ -82,14 +82,15 @@ def _terms(campaign: SwitchCampaign, judging: Judging) -> dict[str, Any] | None:
     program = next((row for row in judging.programs if row.id == campaign.program_id), None)
     if program is None:
         return None
-    theirs = {name: value for name, value in campaign.terms.items() if value is not None}
-    ours = _program_terms(program)
+    theirs, ours = dict(campaign.terms), _program_terms(program)
+    # Percent have no currency: that of the campaign is none of its terms.
+    compared = [name for name in theirs if name != "commission_currency" or program.commission_type == "Fixed"]
     return {
         "campaign": campaign.name,
         "program": program.name,
         "theirs": theirs,
         "ours": ours,
-        "differ": sorted(name for name, value in theirs.items() if not _is_equal(value, ours.get(name))),
+        "differ": sorted(name for name in compared if not _is_equal(theirs[name], ours.get(name))),
     }
 
 
