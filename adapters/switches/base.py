@@ -31,6 +31,7 @@ class SourceInfo:
     parameter names of its links. `requests_per_s` is our own pace; with `paced_by_headers` it is that of the first
     request, and a limit per minute in an answer's headers decides about the next. `needs_currency`: its rows name no
     currency, so that the brand must. `assumes_commissions`: it states no commissions, so that they are assumed.
+    `recognized_by`: what tells that two keys open one account: its reference, any campaign that both list, or nothing.
     """
 
     name: SourceName
@@ -43,6 +44,7 @@ class SourceInfo:
     needs_currency: bool = False
     assumes_commissions: bool = False
     paced_by_headers: bool = False
+    recognized_by: Literal["reference", "campaigns", "nothing"] = "reference"
 
 
 @dataclass(frozen=True, slots=True)

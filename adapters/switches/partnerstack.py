@@ -93,6 +93,7 @@ class PartnerStack:
         collections=(Collection.Affiliates, Collection.Links, Collection.Customers, Collection.Commissions),
         parameters=(_PARAMETER, "gspk"),
         requests_per_s=4,
+        recognized_by="nothing",  # its reference is of the key
     )
 
     def headers(self, credentials: Mapping[str, str]) -> Mapping[str, str]:

@@ -57,6 +57,7 @@ class Rewardful:
         ),
         parameters=(rewardful.PARAMETER,),
         requests_per_s=1.4,
+        recognized_by="campaigns",
     )
 
     def headers(self, credentials: Mapping[str, str]) -> Mapping[str, str]:

@@ -55,6 +55,7 @@ class Tapfiliate:
         ),
         parameters=tapfiliate.PARAMETERS,
         requests_per_s=2,
+        recognized_by="campaigns",
     )
 
     def headers(self, credentials: Mapping[str, str]) -> Mapping[str, str]:

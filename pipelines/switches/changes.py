@@ -57,7 +57,8 @@ def change(
     `body` is `schemas.switches.SwitchChange` loaded (snake_case; only what was sent): campaigns [{source_id,
     program_id}], options, cut_over_at, credentials, columns, words; the last two and options change only what they
     name. `proved` is what `prove_credentials` returns for it.
-    Raises Refused: 404 not_found, program_not_found; 400 invalid_request; 409 switch_not_changeable.
+    Raises Refused: 404 not_found, program_not_found; 400 invalid_request; 409 switch_not_changeable;
+    422 switch_credentials_refused for another account than the one that is read.
     """
     switch = _lock(organization_id, switch_id)
     _check_changeable(switch)
@@ -160,6 +161,8 @@ def _check_changeable(switch: Switch) -> None:
 
 
 def _store_credentials(switch: Switch, proved: ProvedAccount) -> Switch:
+    if switch.reading_at is not None:  # rows of two accounts would be one
+        connecting.require_same_account(switch, proved)
     connecting.stage_campaigns(proved.account, **switch.key)
     return switches.update(
         switch,

@@ -114,6 +114,24 @@ def describe_account(proved: ProvedAccount) -> dict[str, Any]:
     }
 
 
+def require_same_account(switch: Switch, proved: ProvedAccount) -> None:
+    """Raise Refused 422 switch_credentials_refused if changed credentials open another account than the switch reads.
+
+    A source that does not name its account is trusted.
+    """
+    account, info = proved.account, proved.source.info
+    is_same = not (switch.account_reference and account.reference) or switch.account_reference == account.reference
+    if info.recognized_by == "campaigns" and account.campaigns:
+        former = {campaign.source_id for campaign in switches.list_campaigns(**switch.key)}
+        is_same = bool(former & {campaign.source_id for campaign in account.campaigns})
+    if not is_same and info.recognized_by != "nothing":
+        message = (
+            f"These credentials open another account of {info.label} than the one that this switch reads"
+            f" ({switch.account_name}). Cancel this switch and start a new one for the other account."
+        )
+        raise Refused(422, "switch_credentials_refused", message, field="credentials")
+
+
 def stage_campaigns(account: SourceAccount, *, organization_id: UUID, switch_id: UUID) -> None:
     """Stage the campaigns of an account; those that are known keep their program."""
     campaigns = list(account.campaigns) or [SourceCampaign(ONLY_CAMPAIGN, account.name)]
