@@ -129,25 +129,30 @@ class SourcePage:
 
 @dataclass(frozen=True, slots=True)
 class SourceAccount:
-    """The account, as the first request found it. `reference` identifies it for people, without a secret."""
+    """The account, as a page of its campaigns names it. `reference` identifies it for people, without a secret.
+
+    `cursor` is that of the next page of campaigns, None after the last one, whose name and reference count.
+    """
 
     name: str
     reference: str
     campaigns: Sequence[SourceCampaign]
     parameters: Sequence[str] = ()
+    cursor: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchContext:
     """What the meaning of rows depends on besides themselves.
 
-    `campaigns` are the source ids of those that lead to a program, `currencies` the currency of a campaign where the
-    source tells it there. `columns` and `words` are those of source files.
+    `campaigns` are the source ids of those that lead to a program, `all_campaigns` those of the account, `currencies`
+    the currency of a campaign where the source tells it there. `columns` and `words` are those of source files.
     """
 
     options: SwitchOptions
     credentials: Mapping[str, str]
     campaigns: Sequence[str]
+    all_campaigns: Sequence[str] = ()
     currencies: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -161,11 +166,13 @@ class Source(Protocol):
     def headers(self, credentials: Mapping[str, str]) -> Mapping[str, str]:
         """Return the headers of every request, with the credentials."""
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
-        """Return the request that proves the credentials and lists the campaigns."""
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
+        """Return the request that proves the credentials and lists the campaigns; with a cursor their next page."""
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
-        """Return the account. Raises UnreadablePage."""
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
+        """Return the account with the campaigns of this page. Raises UnreadablePage."""
 
     def lists(self, context: SwitchContext) -> Sequence[SourceList]:
         """Return the lists in the order in which they are walked. Credentials in the context are the typed ones."""

@@ -75,13 +75,16 @@ class FirstPromoter:
             "Accept": "application/json",
         }
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
         """Return the request for the campaigns."""
-        return SourceRequest("/campaigns", {"page": "1", "per_page": str(_PAGE_SIZE)})
+        return SourceRequest("/campaigns", {"page": str(rows.read_page_number(cursor)), "per_page": str(_PAGE_SIZE)})
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
         """Return the account with the parameters of its campaigns' links. Raises UnreadablePage."""
-        raw = [item for item in _read_list(response) if rows.read_id(values.get(item, "id"))]
+        page = _read_list(response)
+        raw = [item for item in page if rows.read_id(values.get(item, "id"))]
         campaigns = [
             SourceCampaign(
                 source_id=rows.read_id(item["id"]) or "",
@@ -96,6 +99,7 @@ class FirstPromoter:
             reference=credentials["accountId"],
             campaigns=campaigns,
             parameters=list(dict.fromkeys(parameters)),
+            cursor={"page": rows.read_page_number(cursor) + 1} if len(page) >= _PAGE_SIZE else None,
         )
 
     def lists(self, context: SwitchContext) -> Sequence[SourceList]:

@@ -47,13 +47,14 @@ _PAGE_SIZE = 250
 _PARAMETER = "ps_partner_key"
 # Of rewards that name none.
 _CURRENCY = "USD"
-# The list of partnerships is requested twice in one walk: all of them, and without archived ones. Each request gives
-# its rows a status that replaces the one before: who comes in the first only is archived.
+# One walk requests all partnerships, then those that are not archived: the status of the later request counts.
 _PHASES = ("archived", "")
-# Filters that are not documented have lists of their own; who is in none of them has an unknown status.
-_FILTERED = {"partnerships_declined": "declined", "partnerships_pending": "pending"}
-# The documented filter comes last: a server that ignores the others answers them with approved partnerships too.
-_APPROVED = "partnerships_approved"
+# Filters have lists of their own; who is in none has an unknown status. A server may ignore all but the last.
+_FILTERED = {
+    "partnerships_declined": "declined",
+    "partnerships_pending": "pending",
+    "partnerships_approved": "approved",
+}
 _STATUSES = {
     "approved": AffiliateStatus.Approved,
     "pending": AffiliateStatus.Pending,
@@ -101,11 +102,13 @@ class PartnerStack:
         pair = f"{credentials['publicKey']}:{credentials['secretKey']}".encode()
         return {"Authorization": f"Basic {base64.b64encode(pair).decode()}", "Accept": "application/json"}
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
         """Return the request for one partnership: the API has no account of its own."""
         return SourceRequest("/partnerships", {"limit": "1"})
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
         """Return the account, which is known only by the end of its public key. Raises UnreadablePage."""
         _read_items(response.json)
         campaign = SourceCampaign(ONLY_CAMPAIGN, "All partnerships")
@@ -116,7 +119,6 @@ class PartnerStack:
         return [
             SourceList("partnerships", Collection.Affiliates, "stable", _PAGE_SIZE),
             *(SourceList(name, Collection.Affiliates, "stable", _PAGE_SIZE, is_optional=True) for name in _FILTERED),
-            SourceList(_APPROVED, Collection.Affiliates, "stable", _PAGE_SIZE),
             SourceList(
                 "links", Collection.Links, "stable", _PAGE_SIZE, is_optional=True, of_parents=Collection.Affiliates
             ),
@@ -215,8 +217,6 @@ def _next_cursor(
 
 def _read_status(walked: SourceList, cursor: Mapping[str, Any] | None) -> str:
     """Return the status of the partnerships on a page of a list."""
-    if walked.name == _APPROVED:
-        return "approved"
     return _FILTERED.get(walked.name) or _PHASES[cursor["phase"] if cursor else 0]
 
 

@@ -65,11 +65,13 @@ class Rewardful:
         user = base64.b64encode(f"{credentials['apiSecret']}:".encode()).decode()
         return {"Authorization": f"Basic {user}", "Accept": "application/json"}
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
         """Return the request for the campaigns."""
-        return SourceRequest("/campaigns", {"page": "1", "limit": str(_PAGE_SIZE)})
+        return SourceRequest("/campaigns", {"page": str(rows.read_page_number(cursor)), "limit": str(_PAGE_SIZE)})
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
         """Return the account, named by the site of its oldest campaign: the API has none. Raises UnreadablePage."""
         raw = [item for item in rows.read_list(response, "data") if rows.read_id(values.get(item, "id"))]
         oldest = raw[-1] if raw else {}
@@ -78,7 +80,9 @@ class Rewardful:
         except ValueError:
             host = None
         name = host or values.text(oldest, "name") or self.info.label
-        return SourceAccount(name, values.text(oldest, "id") or "", [rewardful.read_campaign(item) for item in raw])
+        campaigns = [rewardful.read_campaign(item) for item in raw]
+        next_cursor = _read_next(response, cursor, len(raw))
+        return SourceAccount(name, values.text(oldest, "id") or "", campaigns, cursor=next_cursor)
 
     def lists(self, context: SwitchContext) -> Sequence[SourceList]:
         """Return the lists. Links come with the affiliates; coupons are a feature of some plans."""
@@ -116,12 +120,7 @@ class Rewardful:
         if walked.collection == Collection.Affiliates:
             figures += [figure for item in raw for figure in _read_figures(item)]
         page_rows = [source_row for item in raw for source_row in _read_rows(walked.collection, item)]
-        page, pagination = rows.read_page_number(cursor), values.get(response.json, "pagination")
-        next_page = values.count(pagination, "next_page")
-        if not (isinstance(pagination, Mapping) and "next_page" in pagination):
-            next_page = page + 1 if len(raw) >= _PAGE_SIZE else None
-        has_next = bool(raw) and next_page is not None and next_page > page
-        return SourcePage(rows.drop_repeats(page_rows), {"page": next_page} if has_next else None, total, figures)
+        return SourcePage(rows.drop_repeats(page_rows), _read_next(response, cursor, len(raw)), total, figures)
 
     def understand(self, row: SourceRow, context: SwitchContext) -> Record:
         """Return what a stored row means. Raises UnreadableRow."""
@@ -141,6 +140,16 @@ class Rewardful:
                 return rewardful.read_payout(row)
             case _:
                 raise UnreadableRow("Rewardful has no such rows")
+
+
+def _read_next(response: SourceResponse, cursor: Mapping[str, Any] | None, count: int) -> Mapping[str, Any] | None:
+    """Return the cursor of the page after one with so many rows; None after the last."""
+    page, pagination = rows.read_page_number(cursor), values.get(response.json, "pagination")
+    next_page = values.count(pagination, "next_page")
+    if not (isinstance(pagination, Mapping) and "next_page" in pagination):
+        next_page = page + 1 if count >= _PAGE_SIZE else None
+    has_next = count > 0 and next_page is not None and next_page > page
+    return {"page": next_page} if has_next else None
 
 
 def _read_rows(collection: Collection, item: Any) -> list[SourceRow | None]:

@@ -4,7 +4,7 @@ Source: the switch-over rules, "Words and records" and "Routes".
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -168,7 +168,7 @@ def _store_credentials(switch: Switch, proved: ProvedAccount) -> Switch:
         switch,
         {
             "credentials_sealed": credentials.seal(proved.credentials, switch.id),
-            "requests": switch.requests + 1,
+            "requests": switch.requests + proved.requests,
             **connecting.describe_account(proved),
         },
     )
@@ -210,7 +210,10 @@ def _merge_options(switch: Switch, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _stage_mapping(switch: Switch, mapping: list[Mapping[str, Any]]) -> None:
-    """Stage which campaigns lead to which programs. Raises Refused: 400 invalid_request, 404 program_not_found."""
+    """Stage which campaigns lead to which programs.
+
+    Raises Refused: 400 invalid_request, 404 program_not_found, 409 switch_not_changeable.
+    """
     key = switch.key
     source_ids = {campaign.source_id for campaign in switches.list_campaigns(**key)}
     for program_id in {entry["program_id"] for entry in mapping} - {None}:
@@ -221,7 +224,20 @@ def _stage_mapping(switch: Switch, mapping: list[Mapping[str, Any]]) -> None:
         if entry["source_id"] not in source_ids:
             message = f"The account has no campaign {entry['source_id']}."
             raise Refused(400, "invalid_request", message, field="campaigns")
+        if entry["program_id"] is not None:
+            _check_lists_read(switch, entry["source_id"])
         switches.stage_program(**key, source_id=entry["source_id"], program_id=entry["program_id"])
+
+
+def _check_lists_read(switch: Switch, source_id: str) -> None:
+    """Raise Refused 409 if a campaign has lists that the latest reading does not read: it was created since."""
+    if switch.reading_at is None:
+        return
+    context = replace(contexts.load_context(switch), campaigns=[source_id], all_campaigns=[source_id])
+    names = {row.name for row in reading.list_lists(**switch.key)}
+    if not {each.name for each in registry.get(switch.source).lists(context)} <= names:
+        message = f"Campaign {source_id} is newer than what was read. Read the account again, then choose its program."
+        raise Refused(409, "switch_not_changeable", message, field="campaigns")
 
 
 def _check_readable(switch: Switch, info: SourceInfo) -> None:
