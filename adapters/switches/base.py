@@ -74,9 +74,10 @@ class SourceList:
     `moves`: how rows shift while it is walked. `by_total`: newest first, each page tells the total, so that a fall of
     the total is answered by steps back of whole pages (`page_size`). `unknown`: no total, so that it is walked again
     until a walk brings nothing new. `stable`: by cursor or ascending; requested once more from the last cursor at the
-    end. `is_optional`: a 404 means that the account has no such list. `of_parents`: the list is requested once for each
-    row of this collection, in the order of source ids; `parent` in `request` is its source id. The cursor starts again
-    for each. `leaves_rows_out`: pages have objects that are no rows, so that a total says nothing of the rows read.
+    end. A cursor that names the last row of a page has its id as `after`: the list begins again if that row is gone.
+    `is_optional`: a 404 means that the account has no such list. `of_parents`: the list is requested once for each row
+    of this collection, in the order of source ids; `parent` in `request` is its source id. The cursor starts again for
+    each. `leaves_rows_out`: pages have objects that are no rows, so that a total says nothing of the rows read.
     """
 
     name: str

@@ -17,6 +17,8 @@ Moves = Literal["by_total", "unknown", "stable"]
 MAX_WALKS = 3
 #: A list with totals is led back by twice its pages at most, or by so many if that is more: totals may be wrong.
 MIN_PAGES_BACK = 100
+#: A list by cursor is begun again at most this often because the row of its cursor is gone.
+MAX_RESTARTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class ListPosition:
     `cursor` names the next page (None: the first); of a stable list that is done it names the last page. `parent` is
     the row for which the list is requested, if it is requested for rows of another. `new_rows` are the rows of this
     walk that no walk before it had, `total` is the last one that a page told. `pages_back` pages were read again
-    because a total fell.
+    because a total fell; of a list by cursor it is how often it was begun again.
     """
 
     cursor: Mapping[str, Any] | None = None
@@ -62,6 +64,17 @@ def after_step_back(
         new_rows=position.new_rows + new_rows,
         pages_back=position.pages_back + pages,
     )
+
+
+def restart(position: ListPosition, *, moves: Moves) -> ListPosition | None:
+    """Return the first page's position for a source that refuses the cursor of a list; None if that is no remedy.
+
+    The row that the cursor names as `after` may have been deleted. Rows are stored by their ids, so none is doubled.
+    """
+    names_row = position.cursor is not None and position.cursor.get("after") is not None
+    if moves != "stable" or not names_row or position.pages_back >= MAX_RESTARTS:
+        return None
+    return replace(position, cursor=None, pages_back=position.pages_back + 1)
 
 
 def after_page(

@@ -126,3 +126,23 @@ def test_list_whose_total_rises_and_falls_ends():
 
     assert requests is not None
     assert requests <= 12 + 2 * lists.MIN_PAGES_BACK
+
+
+def test_list_by_cursor_begins_again_a_few_times_if_its_cursor_is_refused():
+    position, count = ListPosition(cursor={"phase": 1, "after": "p7"}, walk=2, new_rows=4), 0
+    while restarted := lists.restart(position, moves="stable"):
+        assert (restarted.cursor, restarted.walk, restarted.new_rows) == (None, 2, 4)
+        position, count = (
+            ListPosition(cursor=position.cursor, walk=2, new_rows=4, pages_back=restarted.pages_back),
+            count + 1,
+        )
+
+    assert count == lists.MAX_RESTARTS
+
+
+@pytest.mark.parametrize(
+    ("cursor", "moves"),
+    [(None, "stable"), ({"phase": 1, "after": None}, "stable"), ({"page": 3}, "stable"), ({"after": "p7"}, "unknown")],
+)
+def test_list_whose_cursor_names_no_row_does_not_begin_again(cursor, moves):
+    assert lists.restart(ListPosition(cursor=cursor), moves=moves) is None
