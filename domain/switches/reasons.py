@@ -57,3 +57,4 @@ class SwitchWarning(StrEnum):
     MovedWhileRead = "moved_while_read"
     CollectionNotAvailable = "collection_not_available"
     EqualRows = "equal_rows"
+    UnpaidEarningsGrew = "unpaid_earnings_grew"

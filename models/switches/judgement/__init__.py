@@ -7,4 +7,5 @@ known_records    records of the brand that rows may already be
 refund_lookups   sales that negative commissions take back
 figures          stated figures and the sums of rows
 link_parameters  parameters that links name
+known_earnings   unpaid earnings that grew since an earlier switch
 """

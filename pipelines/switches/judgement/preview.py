@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from domain.money import wording
 from domain.switches.reasons import SwitchVerdict, SwitchWarning
 from domain.switches.rules import link_rules
 from domain.switches.sources import WRITTEN, Collection
+from models.switches.judgement import known_earnings
 from models.switches.judgement.judging_state import JudgingCursor
 from models.switches.judgement.known_records import MappedProgram
 from models.switches.staging import reading
@@ -74,6 +76,10 @@ def _warnings(judging: Judging, tallied: Mapping[str, Mapping[str, Any]]) -> lis
     not_added = link_rules.plan_parameters(custom, parameters.list_names(judging.switch)).not_added
     if not_added:
         merged[str(SwitchWarning.ParameterNotAdded)] = {"count": len(not_added), "example": not_added[0]}
+    grown = known_earnings.find_grown(**judging.switch.key) if judging.source.info.assumes_commissions else None
+    if grown is not None:
+        example = f"{grown.label}: {wording.format_money(grown.cents, grown.currency)} more"
+        merged[str(SwitchWarning.UnpaidEarningsGrew)] = {"count": grown.count, "example": example}
     return [{"code": str(code), **merged[code]} for code in sorted(merged)]
 
 
