@@ -180,8 +180,8 @@ def _read_promoter(item: Any) -> list[SourceRow]:
     if not campaigns:
         promoter_id = rows.read_id(values.get(item, "id"))
         # Other rows have the id of a promoter in a campaign, which may be the same number.
-        named = item if promoter_id is None else {**item, "id": f"promoter-{promoter_id}"}
-        return [rows.build_row(Collection.Affiliates, named)]
+        promoter = item if promoter_id is None else {**item, "id": f"promoter-{promoter_id}"}
+        return [rows.build_row(Collection.Affiliates, promoter)]
     promoter = {name: value for name, value in item.items() if name != "promoter_campaigns"}
     promoter_rows = []
     for place, membership in enumerate(campaigns):

@@ -9,7 +9,7 @@ from models.table import Rows
 class GrownEarnings(NamedTuple):
     """Affiliates whose unpaid earnings grew: their number, and of the first the label, growth in cents and currency."""
 
-    count: int
+    affiliates: int
     label: str
     cents: int
     currency: str

@@ -79,7 +79,7 @@ def _warnings(judging: Judging, tallied: Mapping[str, Mapping[str, Any]]) -> lis
     grown = known_earnings.find_grown(**judging.switch.key) if judging.source.info.assumes_commissions else None
     if grown is not None:
         example = f"{grown.label}: {wording.format_money(grown.cents, grown.currency)} more"
-        merged[str(SwitchWarning.UnpaidEarningsGrew)] = {"count": grown.count, "example": example}
+        merged[str(SwitchWarning.UnpaidEarningsGrew)] = {"count": grown.affiliates, "example": example}
     return [{"code": str(code), **merged[code]} for code in sorted(merged)]
 
 
@@ -89,7 +89,7 @@ def _terms(campaign: SwitchCampaign, judging: Judging) -> dict[str, Any] | None:
     if program is None:
         return None
     theirs, ours = dict(campaign.terms), _program_terms(program)
-    # Percent have no currency: that of the campaign is none of its terms.
+    # Percent have no currency, so that of the campaign is not compared with them.
     compared = [name for name in theirs if name != "commission_currency" or program.commission_type == "Fixed"]
     return {
         "campaign": campaign.name,
