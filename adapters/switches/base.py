@@ -31,6 +31,7 @@ class SourceInfo:
     parameter names of its links. `requests_per_s` is our own pace; with `paced_by_headers` it is that of the first
     request, and a limit per minute in an answer's headers decides about the next. `needs_currency`: its rows name no
     currency, so that the brand must. `assumes_commissions`: it states no commissions, so that they are assumed.
+    `recognized_by`: what tells that two keys open one account: its reference, any campaign that both list, or nothing.
     """
 
     name: SourceName
@@ -43,6 +44,7 @@ class SourceInfo:
     needs_currency: bool = False
     assumes_commissions: bool = False
     paced_by_headers: bool = False
+    recognized_by: Literal["reference", "campaigns", "nothing"] = "reference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,10 @@ class SourceList:
     `moves`: how rows shift while it is walked. `by_total`: newest first, each page tells the total, so that a fall of
     the total is answered by steps back of whole pages (`page_size`). `unknown`: no total, so that it is walked again
     until a walk brings nothing new. `stable`: by cursor or ascending; requested once more from the last cursor at the
-    end. `is_optional`: a 404 means that the account has no such list. `of_parents`: the list is requested once for each
-    row of this collection, in the order of source ids; `parent` in `request` is its source id. The cursor starts again
-    for each. `leaves_rows_out`: pages have objects that are no rows, so that a total says nothing of the rows read.
+    end. A cursor that names the last row of a page has its id as `after`: the list begins again if that row is gone.
+    `is_optional`: a 404 means that the account has no such list. `of_parents`: the list is requested once for each row
+    of this collection, in the order of source ids; `parent` in `request` is its source id. The cursor starts again for
+    each. `leaves_rows_out`: pages have objects that are no rows, so that a total says nothing of the rows read.
     """
 
     name: str
@@ -127,25 +130,30 @@ class SourcePage:
 
 @dataclass(frozen=True, slots=True)
 class SourceAccount:
-    """The account, as the first request found it. `reference` identifies it for people, without a secret."""
+    """The account, as a page of its campaigns names it. `reference` identifies it for people, without a secret.
+
+    `cursor` is that of the next page of campaigns, None after the last one, whose name and reference count.
+    """
 
     name: str
     reference: str
     campaigns: Sequence[SourceCampaign]
     parameters: Sequence[str] = ()
+    cursor: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchContext:
     """What the meaning of rows depends on besides themselves.
 
-    `campaigns` are the source ids of those that lead to a program, `currencies` the currency of a campaign where the
-    source tells it there. `columns` and `words` are those of source files.
+    `campaigns` are the source ids of those that lead to a program, `all_campaigns` those of the account, `currencies`
+    the currency of a campaign where the source tells it there. `columns` and `words` are those of source files.
     """
 
     options: SwitchOptions
     credentials: Mapping[str, str]
     campaigns: Sequence[str]
+    all_campaigns: Sequence[str] = ()
     currencies: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -159,11 +167,13 @@ class Source(Protocol):
     def headers(self, credentials: Mapping[str, str]) -> Mapping[str, str]:
         """Return the headers of every request, with the credentials."""
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
-        """Return the request that proves the credentials and lists the campaigns."""
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
+        """Return the request that proves the credentials and lists the campaigns; with a cursor their next page."""
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
-        """Return the account. Raises UnreadablePage."""
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
+        """Return the account with the campaigns of this page. Raises UnreadablePage."""
 
     def lists(self, context: SwitchContext) -> Sequence[SourceList]:
         """Return the lists in the order in which they are walked. Credentials in the context are the typed ones."""

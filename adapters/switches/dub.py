@@ -91,11 +91,13 @@ class Dub:
         """Return the key."""
         return {"Authorization": f"Bearer {credentials['apiKey']}", "Accept": "application/json"}
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
         """Return the request for one partner: a key cannot read its workspace."""
         return SourceRequest("/partners", {"page": "1", "pageSize": "1"})
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
         """Return the account, known by its program's id if a partner names it. Raises UnreadablePage."""
         partners = rows.read_list(response)
         program = values.text(partners[0], "programId") if partners else None

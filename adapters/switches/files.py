@@ -79,11 +79,16 @@ class FilesSource:
         """Return no headers."""
         return {}
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
         """Raise LookupError: there is no account to ask for."""
         raise LookupError("source files makes no requests")
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse | None = None) -> SourceAccount:
+    def read_account(
+        self,
+        credentials: Mapping[str, str],
+        response: SourceResponse | None = None,
+        cursor: Mapping[str, Any] | None = None,
+    ) -> SourceAccount:
         """Return the account, which is the same for all: one campaign until files name others."""
         campaign = SourceCampaign(ONLY_CAMPAIGN, ONLY_CAMPAIGN_NAME)
         return SourceAccount(name=self.info.label, reference="", campaigns=(campaign,))

@@ -39,6 +39,7 @@ _FIGURES = {
     "referrals_count": FigureName.Referrals,
     "customers_count": FigureName.PayingCustomers,
     "sales_count": FigureName.Sales,
+    "revenue_amount": FigureName.SaleAmount,
 }
 
 
@@ -74,13 +75,16 @@ class FirstPromoter:
             "Accept": "application/json",
         }
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
         """Return the request for the campaigns."""
-        return SourceRequest("/campaigns", {"page": "1", "per_page": str(_PAGE_SIZE)})
+        return SourceRequest("/campaigns", {"page": str(rows.read_page_number(cursor)), "per_page": str(_PAGE_SIZE)})
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
         """Return the account with the parameters of its campaigns' links. Raises UnreadablePage."""
-        raw = [item for item in _read_list(response) if rows.read_id(values.get(item, "id"))]
+        page = _read_list(response)
+        raw = [item for item in page if rows.read_id(values.get(item, "id"))]
         campaigns = [
             SourceCampaign(
                 source_id=rows.read_id(item["id"]) or "",
@@ -95,6 +99,7 @@ class FirstPromoter:
             reference=credentials["accountId"],
             campaigns=campaigns,
             parameters=list(dict.fromkeys(parameters)),
+            cursor={"page": rows.read_page_number(cursor) + 1} if len(page) >= _PAGE_SIZE else None,
         )
 
     def lists(self, context: SwitchContext) -> Sequence[SourceList]:
@@ -130,7 +135,7 @@ class FirstPromoter:
         raw = _read_list(response)
         page_rows = [source_row for item in raw for source_row in _read_rows(walked.collection, item)]
         is_promoters = walked.collection == Collection.Affiliates
-        figures = [figure for item in raw for figure in _read_figures(item, context)] if is_promoters else []
+        figures = [figure for item in raw for figure in _read_figures(item)] if is_promoters else []
         cursor = {"page": rows.read_page_number(cursor) + 1} if raw else None
         return SourcePage(rows.drop_repeats(page_rows), cursor, figures=figures)
 
@@ -173,7 +178,10 @@ def _read_promoter(item: Any) -> list[SourceRow]:
     """Return an affiliate and a link for each campaign of a promoter, in the form in which other rows name them."""
     campaigns = values.items(item, "promoter_campaigns")
     if not campaigns:
-        return [rows.build_row(Collection.Affiliates, item)]
+        promoter_id = rows.read_id(values.get(item, "id"))
+        # Other rows have the id of a promoter in a campaign, which may be the same number.
+        promoter = item if promoter_id is None else {**item, "id": f"promoter-{promoter_id}"}
+        return [rows.build_row(Collection.Affiliates, promoter)]
     promoter = {name: value for name, value in item.items() if name != "promoter_campaigns"}
     promoter_rows = []
     for place, membership in enumerate(campaigns):
@@ -184,18 +192,15 @@ def _read_promoter(item: Any) -> list[SourceRow]:
     return promoter_rows
 
 
-def _read_figures(item: Any, context: SwitchContext) -> list[StatedFigure]:
+def _read_figures(item: Any) -> list[StatedFigure]:
     """Return what the source states of a promoter in one campaign: it states it of all campaigns together."""
     campaigns = values.items(item, "promoter_campaigns")
     affiliate = rows.read_id(campaigns[0].get("id")) if len(campaigns) == 1 else None
     if affiliate is None:
         return []
-    stated = [(name, "", values.count(item, "stats", field)) for field, name in _FIGURES.items()]
-    revenue = values.count(item, "stats", "revenue_amount")
-    stated.append((FigureName.SaleAmount, context.options.currency or "", revenue))
-    return [
-        StatedFigure(name.value, affiliate, currency, count) for name, currency, count in stated if count is not None
-    ]
+    # Revenue names no currency: it is the one that the brand chooses, which may change after reading.
+    stated = [(name, values.count(item, "stats", field)) for field, name in _FIGURES.items()]
+    return [StatedFigure(name.value, affiliate, "", count) for name, count in stated if count is not None]
 
 
 SOURCE = FirstPromoter()

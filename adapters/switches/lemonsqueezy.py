@@ -80,11 +80,13 @@ class LemonSqueezyAffiliates:
         """Return the key and the type of answer."""
         return {"Authorization": f"Bearer {credentials['apiKey']}", "Accept": "application/vnd.api+json"}
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
         """Return the request for the store."""
         return SourceRequest(f"/stores/{quote(credentials['storeId'].lstrip('#'), safe='')}")
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
         """Return the store. Raises UnreadablePage."""
         store_id = rows.read_id(values.get(response.json, "data", "id"))
         if store_id is None:

@@ -47,11 +47,14 @@ _PAGE_SIZE = 250
 _PARAMETER = "ps_partner_key"
 # Of rewards that name none.
 _CURRENCY = "USD"
-# The list of partnerships is requested three times in one walk: all of them, without archived ones, approved ones. Each
-# request gives its rows a status that replaces the one before: who comes in the first only is archived.
-_PHASES = ("archived", "", "approved")
-# Filters that are not documented have lists of their own; who is in none of them has an unknown status.
-_FILTERED = {"partnerships_declined": "declined", "partnerships_pending": "pending"}
+# One walk requests all partnerships, then those that are not archived: the status of the later request counts.
+_PHASES = ("archived", "")
+# Filters have lists of their own; who is in none has an unknown status. A server may ignore all but the last.
+_FILTERED = {
+    "partnerships_declined": "declined",
+    "partnerships_pending": "pending",
+    "partnerships_approved": "approved",
+}
 _STATUSES = {
     "approved": AffiliateStatus.Approved,
     "pending": AffiliateStatus.Pending,
@@ -91,6 +94,7 @@ class PartnerStack:
         collections=(Collection.Affiliates, Collection.Links, Collection.Customers, Collection.Commissions),
         parameters=(_PARAMETER, "gspk"),
         requests_per_s=4,
+        recognized_by="nothing",  # its reference is of the key
     )
 
     def headers(self, credentials: Mapping[str, str]) -> Mapping[str, str]:
@@ -98,11 +102,13 @@ class PartnerStack:
         pair = f"{credentials['publicKey']}:{credentials['secretKey']}".encode()
         return {"Authorization": f"Basic {base64.b64encode(pair).decode()}", "Accept": "application/json"}
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
         """Return the request for one partnership: the API has no account of its own."""
         return SourceRequest("/partnerships", {"limit": "1"})
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
         """Return the account, which is known only by the end of its public key. Raises UnreadablePage."""
         _read_items(response.json)
         campaign = SourceCampaign(ONLY_CAMPAIGN, "All partnerships")

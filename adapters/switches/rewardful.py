@@ -57,6 +57,7 @@ class Rewardful:
         ),
         parameters=(rewardful.PARAMETER,),
         requests_per_s=1.4,
+        recognized_by="campaigns",
     )
 
     def headers(self, credentials: Mapping[str, str]) -> Mapping[str, str]:
@@ -64,11 +65,13 @@ class Rewardful:
         user = base64.b64encode(f"{credentials['apiSecret']}:".encode()).decode()
         return {"Authorization": f"Basic {user}", "Accept": "application/json"}
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
         """Return the request for the campaigns."""
-        return SourceRequest("/campaigns", {"page": "1", "limit": str(_PAGE_SIZE)})
+        return SourceRequest("/campaigns", {"page": str(rows.read_page_number(cursor)), "limit": str(_PAGE_SIZE)})
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
         """Return the account, named by the site of its oldest campaign: the API has none. Raises UnreadablePage."""
         raw = [item for item in rows.read_list(response, "data") if rows.read_id(values.get(item, "id"))]
         oldest = raw[-1] if raw else {}
@@ -77,7 +80,9 @@ class Rewardful:
         except ValueError:
             host = None
         name = host or values.text(oldest, "name") or self.info.label
-        return SourceAccount(name, values.text(oldest, "id") or "", [rewardful.read_campaign(item) for item in raw])
+        campaigns = [rewardful.read_campaign(item) for item in raw]
+        next_cursor = _read_next(response, cursor, len(raw))
+        return SourceAccount(name, values.text(oldest, "id") or "", campaigns, cursor=next_cursor)
 
     def lists(self, context: SwitchContext) -> Sequence[SourceList]:
         """Return the lists. Links come with the affiliates; coupons are a feature of some plans."""
@@ -115,12 +120,7 @@ class Rewardful:
         if walked.collection == Collection.Affiliates:
             figures += [figure for item in raw for figure in _read_figures(item)]
         page_rows = [source_row for item in raw for source_row in _read_rows(walked.collection, item)]
-        page, pagination = rows.read_page_number(cursor), values.get(response.json, "pagination")
-        next_page = values.count(pagination, "next_page")
-        if not (isinstance(pagination, Mapping) and "next_page" in pagination):
-            next_page = page + 1 if len(raw) >= _PAGE_SIZE else None
-        has_next = bool(raw) and next_page is not None and next_page > page
-        return SourcePage(rows.drop_repeats(page_rows), {"page": next_page} if has_next else None, total, figures)
+        return SourcePage(rows.drop_repeats(page_rows), _read_next(response, cursor, len(raw)), total, figures)
 
     def understand(self, row: SourceRow, context: SwitchContext) -> Record:
         """Return what a stored row means. Raises UnreadableRow."""
@@ -142,6 +142,16 @@ class Rewardful:
                 raise UnreadableRow("Rewardful has no such rows")
 
 
+def _read_next(response: SourceResponse, cursor: Mapping[str, Any] | None, count: int) -> Mapping[str, Any] | None:
+    """Return the cursor of the page after one with so many rows; None after the last."""
+    page, pagination = rows.read_page_number(cursor), values.get(response.json, "pagination")
+    next_page = values.count(pagination, "next_page")
+    if not (isinstance(pagination, Mapping) and "next_page" in pagination):
+        next_page = page + 1 if count >= _PAGE_SIZE else None
+    has_next = count > 0 and next_page is not None and next_page > page
+    return {"page": next_page} if has_next else None
+
+
 def _read_rows(collection: Collection, item: Any) -> list[SourceRow | None]:
     """Return the row of an object with the links in it, and the affiliate whom it names."""
     match collection:
@@ -153,11 +163,19 @@ def _read_rows(collection: Collection, item: Any) -> list[SourceRow | None]:
             ]
             return [rows.build_row(collection, affiliate), *links]
         case Collection.Commissions:
-            return [rows.build_row(collection, item), rows.build_mention(values.get(item, "sale", "affiliate"))]
+            return [rows.build_row(collection, item), _mention_in_sale(item)]
         case Collection.Customers:
             return [rows.build_row(collection, item), rows.build_mention(values.get(item, "affiliate"))]
         case _:
             return [rows.build_row(collection, item)]
+
+
+def _mention_in_sale(item: Any) -> SourceRow | None:
+    """Return the affiliate whom a commission names, with its campaign: in case no list has them any more."""
+    affiliate, campaign = values.get(item, "sale", "affiliate"), values.get(item, "campaign")
+    if _is_object(affiliate) and campaign is not None and affiliate.get("campaign") is None:
+        affiliate = {**affiliate, "campaign": campaign}
+    return rows.build_mention(affiliate)
 
 
 def _is_object(item: Any) -> bool:

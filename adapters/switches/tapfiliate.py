@@ -55,17 +55,20 @@ class Tapfiliate:
         ),
         parameters=tapfiliate.PARAMETERS,
         requests_per_s=2,
+        recognized_by="campaigns",
     )
 
     def headers(self, credentials: Mapping[str, str]) -> Mapping[str, str]:
         """Return the key's header."""
         return {"X-Api-Key": credentials["apiKey"], "Accept": "application/json"}
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
-        """Return the request for the first 25 programs."""
-        return SourceRequest("/programs/")
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
+        """Return the request for the programs: 25 on a page."""
+        return SourceRequest("/programs/", cursor["query"] if cursor else {})
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
         """Return the account with its programs, by which it is known: it has no name. Raises UnreadablePage."""
         campaigns = []
         for program in rows.read_list(response):
@@ -77,13 +80,19 @@ class Tapfiliate:
                 )
                 campaigns.append(SourceCampaign(program_id, values.text(program, "title") or program_id, terms))
         reference = ", ".join(campaign.source_id for campaign in campaigns[:3])
-        return SourceAccount(campaigns[0].name if len(campaigns) == 1 else "Tapfiliate", reference, campaigns)
+        is_only = len(campaigns) == 1 and cursor is None
+        name = campaigns[0].name if is_only else "Tapfiliate"
+        return SourceAccount(name, reference, campaigns, cursor=_read_next(response, cursor))
 
     def lists(self, context: SwitchContext) -> Sequence[SourceList]:
-        """Return the lists of each program, then those of the account."""
+        """Return the lists of each program, then those of the account.
+
+        A program that leads to none is read too: people may choose one for it after reading.
+        """
 
         def per_program(name: str, collection: Collection) -> list[SourceList]:
-            return [SourceList(f"{name}/{program}", collection, "unknown", _PAGE_SIZE) for program in context.campaigns]
+            programs = context.all_campaigns
+            return [SourceList(f"{name}/{program}", collection, "unknown", _PAGE_SIZE) for program in programs]
 
         return [
             *per_program("affiliates", Collection.Affiliates),
@@ -136,7 +145,7 @@ class Tapfiliate:
             case "profiles":
                 return _read_profiles(items, cursor, following, context)
             case "prospects":
-                page_rows = [_prospect_row(item, context) for item in items]
+                page_rows = [_prospect_row(item) for item in items]
             case "customers":
                 page_rows = [_customer_row(item, program) for item in items]
             case "conversions":
@@ -154,7 +163,7 @@ class Tapfiliate:
         rows.require_id(row)
         match row.collection:
             case Collection.Affiliates:
-                return tapfiliate.read_affiliate(row)
+                return tapfiliate.read_affiliate(row, context)
             case Collection.Links:
                 return tapfiliate.read_link(row)
             case Collection.Codes:
@@ -243,17 +252,16 @@ def _profile_rows(item: Any, titles: Mapping[str, str], context: SwitchContext) 
     data = {"profile": rows.make_storable(item), "group": titles.get(group_id or "")}
     return [
         SourceRow(Collection.Affiliates, tapfiliate.build_affiliate_id(person, program), data, is_addition=True)
-        for program in context.campaigns
+        for program in context.all_campaigns
     ]
 
 
-def _prospect_row(item: Any, context: SwitchContext) -> SourceRow | None:
-    """Return an applicant: of the program that they name, else of the first one."""
-    program = values.text(item, "program", "id") or next(iter(context.campaigns), None)
-    if program is None or program not in context.campaigns:
-        return None
-    person = rows.read_id(values.get(item, "id"))
-    row_id = person and tapfiliate.build_affiliate_id(f"prospect-{person}", program)
+def _prospect_row(item: Any) -> SourceRow:
+    """Return an applicant, with the program that they name."""
+    program, person = values.text(item, "program", "id"), rows.read_id(values.get(item, "id"))
+    row_id = person and f"prospect-{person}"
+    if row_id and program:
+        row_id = tapfiliate.build_affiliate_id(row_id, program)
     return _build(Collection.Affiliates, item, row_id, affiliate=item, program=program, is_prospect=True)
 
 
@@ -303,7 +311,7 @@ def _balance_figures(item: Any, context: SwitchContext) -> list[StatedFigure]:
     They are of all programs together.
     """
     person = tapfiliate.read_person(item)
-    subject = person and tapfiliate.find_only_row(person, context.campaigns)
+    subject = person and tapfiliate.find_only_row(person, context.all_campaigns)
     if subject is None:
         return []
     balances = values.get(item, "balances")

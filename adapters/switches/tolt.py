@@ -64,12 +64,14 @@ class Tolt:
         """Return the key."""
         return {"Authorization": f"Bearer {credentials['apiKey']}", "Accept": "application/json"}
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
         """Return the request for one partner with the program: v1 has no list of programs."""
         query = {"program_id": credentials["programId"], "limit": "1", "order": "asc", "expand[]": ("program",)}
         return SourceRequest("/partners", query)
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
         """Return the program, whose name and currency are known if it has a partner. Raises UnreadablePage."""
         partners = _read_list(response)
         program = values.get(partners[0], "program") if partners else None

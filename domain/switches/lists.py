@@ -9,12 +9,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from domain.switches.sources import MAX_COMMISSIONS
+
 Moves = Literal["by_total", "unknown", "stable"]
 
 #: A list without a total is walked at most this often.
 MAX_WALKS = 3
 #: Pages in a row without a new row, beyond those that a further walk repeats, after which a list has no end.
 MAX_IDLE_PAGES = 20_000
+#: A list with totals is led back by twice its pages at most, or by so many if that is more: totals may be wrong.
+MIN_PAGES_BACK = 100
+#: A list by cursor is begun again at most this often because the row of its cursor is gone.
+MAX_RESTARTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +30,8 @@ class ListPosition:
     `cursor` names the next page (None: the first); of a stable list that is done it names the last page. `parent` is
     the row for which the list is requested, if it is requested for rows of another. `new_rows` are the rows of this
     walk that no walk before it had, `total` is the last one that a page told. `idle_pages` are the pages in a row, up
-    to this one, that had no new row.
+    to this one, that had no new row. `pages_back` pages were read again because a total fell; of a list by cursor it is
+    how often it was begun again.
     """
 
     cursor: Mapping[str, Any] | None = None
@@ -34,6 +41,7 @@ class ListPosition:
     is_done: bool = False
     total: int | None = None
     idle_pages: int = 0
+    pages_back: int = 0
 
 
 def is_endless(position: ListPosition, *, read: int) -> bool:
@@ -47,11 +55,38 @@ def is_endless(position: ListPosition, *, read: int) -> bool:
 def count_pages_back(position: ListPosition, *, moves: Moves, total: int | None, page_size: int) -> int:
     """Return how many pages before the one just read must be read again because its total fell; 0 if none.
 
-    Deleted rows pull those that follow towards the start, by as many as the total fell.
+    Deleted rows pull those that follow towards the start, by as many as the total fell. Beyond the limit of a list
+    (`MIN_PAGES_BACK`) it is 0: totals that rise and fall would keep it from its end.
     """
     if moves != "by_total" or total is None or position.total is None or position.cursor is None:
         return 0
-    return max(0, -(-(position.total - total) // page_size))
+    pages = max(0, -(-(position.total - total) // page_size))
+    list_pages = -(-min(position.total, MAX_COMMISSIONS) // page_size)
+    return pages if position.pages_back + pages <= max(MIN_PAGES_BACK, 2 * list_pages) else 0
+
+
+def after_step_back(
+    position: ListPosition, *, cursor: Mapping[str, Any] | None, pages: int, total: int | None, new_rows: int
+) -> ListPosition:
+    """Return the position so many pages before a page that was read; `cursor` names the page there."""
+    return replace(
+        position,
+        cursor=cursor,
+        total=total,
+        new_rows=position.new_rows + new_rows,
+        pages_back=position.pages_back + pages,
+    )
+
+
+def restart(position: ListPosition, *, moves: Moves) -> ListPosition | None:
+    """Return the first page's position for a source that refuses the cursor of a list; None if that is no remedy.
+
+    The row that the cursor names as `after` may have been deleted. Rows are stored by their ids, so none is doubled.
+    """
+    names_row = position.cursor is not None and position.cursor.get("after") is not None
+    if moves != "stable" or not names_row or position.pages_back >= MAX_RESTARTS:
+        return None
+    return replace(position, cursor=None, pages_back=position.pages_back + 1)
 
 
 def after_page(

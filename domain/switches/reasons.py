@@ -58,3 +58,4 @@ class SwitchWarning(StrEnum):
     CollectionNotAvailable = "collection_not_available"
     EqualRows = "equal_rows"
     MoreFiguresDiffer = "more_figures_differ"
+    UnpaidEarningsGrew = "unpaid_earnings_grew"

@@ -41,7 +41,10 @@ class SourceGroup:
 
 @dataclass(frozen=True, slots=True)
 class CampaignTerms:
-    """What the source says of a campaign, as far as it says it; `recurring_months` None: unlimited or not said."""
+    """What the source says of a campaign, as far as it says it.
+
+    `is_unlimited`: it says that each payment of a customer earns, so that `recurring_months` None is a term.
+    """
 
     commission_type: Literal["Percentage", "Fixed"] | None = None
     commission_value: Decimal | None = None
@@ -50,6 +53,7 @@ class CampaignTerms:
     recurring_months: int | None = None
     hold_days: int | None = None
     minimum_payout_cents: int | None = None
+    is_unlimited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +70,14 @@ class SourceCampaign:
 class SourceAffiliate:
     """One person in one campaign. `status` None: the source's word (`word`) is unknown.
 
+    `campaign` None: the row names none, so that it is the account's only one.
     `is_mention`: not in the source's list, named by a commission or customer only. `has_recruiter`: another
-    affiliate recruited them there, which is not brought.
+    affiliate recruited them there, which is not brought. `person` is the source's id of the person where a row is one
+    of several of them.
     """
 
     source_id: str
-    campaign: str
+    campaign: str | None
     email: str | None
     full_name: str
     status: AffiliateStatus | None
@@ -80,6 +86,7 @@ class SourceAffiliate:
     group: SourceGroup | None = None
     created_at: datetime | None = None
     has_recruiter: bool = False
+    person: str | None = None
     is_mention: bool = False
     problem: LeftOutReason | None = None
 

@@ -4,7 +4,7 @@ Source: the switch-over rules, "Words and records" and "Routes".
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ from adapters.switches.base import SourceInfo
 from domain.refusals import Refused, not_found
 from domain.switches.options import SwitchOptions
 from domain.switches.sources import SourceName
-from domain.switches.states import CHANGEABLE, JUDGE, READABLE, RECHECK, SwitchState
+from domain.switches.states import CHANGEABLE, JUDGE, READABLE, SwitchState
 from models import db
 from models.programs import programs
 from models.switches import switches
@@ -58,7 +58,8 @@ def change(
     `body` is `schemas.switches.SwitchChange` loaded (snake_case; only what was sent): campaigns [{source_id,
     program_id}], options, cut_over_at, credentials, columns, words; the last two and options change only what they
     name. `proved` is what `prove_credentials` returns for it.
-    Raises Refused: 404 not_found, program_not_found; 400 invalid_request; 409 switch_not_changeable.
+    Raises Refused: 404 not_found, program_not_found; 400 invalid_request; 409 switch_not_changeable;
+    422 switch_credentials_refused for another account than the one that is read.
     """
     switch = _lock(organization_id, switch_id)
     _check_changeable(switch)
@@ -80,7 +81,7 @@ def start_reading(*, organization_id: UUID, switch_id: UUID, now: datetime) -> S
     if not context.campaigns:
         raise Refused(409, "mapping_missing", "Choose a program for at least one campaign first.", field="campaigns")
     _check_readable(switch, source.info)
-    walking.start(switch, source, context)
+    walking.start(switch, source, context, now=now)
     switch = switches.update(
         switch,
         {
@@ -161,12 +162,14 @@ def _check_changeable(switch: Switch) -> None:
 
 
 def _store_credentials(switch: Switch, proved: ProvedAccount) -> Switch:
+    if switch.reading_at is not None:  # rows of two accounts would be one
+        connecting.require_same_account(switch, proved)
     connecting.stage_campaigns(proved.account, **switch.key)
     return switches.update(
         switch,
         {
             "credentials_sealed": credentials.seal(proved.credentials, switch.id),
-            "requests": switch.requests + 1,
+            "requests": switch.requests + proved.requests,
             **connecting.describe_account(proved),
         },
     )
@@ -192,25 +195,10 @@ def _apply(switch: Switch, body: Mapping[str, Any], *, now: datetime) -> Switch:
     if not is_judged or not set(_JUDGED_BY) & set(body):
         return changed
     judging_state.stage_reset(**key)
-    if "campaigns" in body and _has_unread_lists(changed):
-        return _read_again(changed, now)
     if changed.state != SwitchState.Ready:  # it is being judged, or will be when it is resumed
         return changed
     steps.stage_judge(**key)
     return switches.update(changed, {"state": SwitchState.Reading.value, "stage": JUDGE})
-
-
-def _has_unread_lists(switch: Switch) -> bool:
-    source, context = registry.get(switch.source), contexts.load_context(switch)
-    return walking.has_unread_lists(source, context, reading.list_lists(**switch.key))
-
-
-def _read_again(switch: Switch, now: datetime) -> Switch:
-    """Read a switch that was read already, now or when it is resumed; its reading job finds what to read."""
-    if switch.state == SwitchState.Paused:
-        return switches.update(switch, {"stage": RECHECK})
-    _stage_read(switch, now)
-    return switches.update(switch, {"state": SwitchState.Reading.value, "stage": RECHECK})
 
 
 def _merge_options(switch: Switch, sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,7 +211,10 @@ def _merge_options(switch: Switch, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _stage_mapping(switch: Switch, mapping: list[Mapping[str, Any]]) -> None:
-    """Stage which campaigns lead to which programs. Raises Refused: 400 invalid_request, 404 program_not_found."""
+    """Stage which campaigns lead to which programs.
+
+    Raises Refused: 400 invalid_request, 404 program_not_found, 409 switch_not_changeable.
+    """
     key = switch.key
     source_ids = {campaign.source_id for campaign in switches.list_campaigns(**key)}
     for program_id in {entry["program_id"] for entry in mapping} - {None}:
@@ -234,7 +225,20 @@ def _stage_mapping(switch: Switch, mapping: list[Mapping[str, Any]]) -> None:
         if entry["source_id"] not in source_ids:
             message = f"The account has no campaign {entry['source_id']}."
             raise Refused(400, "invalid_request", message, field="campaigns")
+        if entry["program_id"] is not None:
+            _check_lists_read(switch, entry["source_id"])
         switches.stage_program(**key, source_id=entry["source_id"], program_id=entry["program_id"])
+
+
+def _check_lists_read(switch: Switch, source_id: str) -> None:
+    """Raise Refused 409 if a campaign has lists that the latest reading does not read: it was created since."""
+    if switch.reading_at is None:
+        return
+    context = replace(contexts.load_context(switch), campaigns=[source_id], all_campaigns=[source_id])
+    names = {row.name for row in reading.list_lists(**switch.key)}
+    if not {each.name for each in registry.get(switch.source).lists(context)} <= names:
+        message = f"Campaign {source_id} is newer than what was read. Read the account again, then choose its program."
+        raise Refused(409, "switch_not_changeable", message, field="campaigns")
 
 
 def _check_readable(switch: Switch, info: SourceInfo) -> None:

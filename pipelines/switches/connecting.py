@@ -3,8 +3,11 @@
 The source is called before anything is written, and outside of any transaction.
 """
 
+import itertools
+import math
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -14,8 +17,8 @@ from adapters.gateways.base import CredentialsRefused
 from adapters.switches import client, registry
 from adapters.switches.base import Source, SourceAccount, UnreadablePage
 from domain.refusals import Refused
-from domain.switches.records import SourceCampaign
-from domain.switches.sources import ONLY_CAMPAIGN, SourceName
+from domain.switches.records import CampaignTerms, SourceCampaign
+from domain.switches.sources import MAX_CAMPAIGNS, ONLY_CAMPAIGN, SourceName
 from domain.switches.states import SwitchState
 from models import db, ids
 from models.switches import switches
@@ -30,6 +33,7 @@ class ProvedAccount:
     source: Source = field(repr=False)
     credentials: Mapping[str, str] = field(repr=False)
     account: SourceAccount
+    requests: int = 1
 
 
 def connect(
@@ -89,7 +93,7 @@ def store(proved: ProvedAccount, *, organization_id: UUID, member_id: UUID | Non
             "source": proved.source.info.name.value,
             "state": SwitchState.Connected.value,
             "credentials_sealed": None if is_files else credentials.seal(proved.credentials, switch_id),
-            "requests": 0 if is_files else 1,
+            "requests": 0 if is_files else proved.requests,
             "created_by": member_id,
             "created_at": now,
             "touched_at": now,
@@ -114,6 +118,24 @@ def describe_account(proved: ProvedAccount) -> dict[str, Any]:
     }
 
 
+def require_same_account(switch: Switch, proved: ProvedAccount) -> None:
+    """Raise Refused 422 switch_credentials_refused if changed credentials open another account than the switch reads.
+
+    A source that does not name its account is trusted.
+    """
+    account, info = proved.account, proved.source.info
+    is_same = not (switch.account_reference and account.reference) or switch.account_reference == account.reference
+    if info.recognized_by == "campaigns" and account.campaigns:
+        former = {campaign.source_id for campaign in switches.list_campaigns(**switch.key)}
+        is_same = bool(former & {campaign.source_id for campaign in account.campaigns})
+    if not is_same and info.recognized_by != "nothing":
+        message = (
+            f"These credentials open another account of {info.label} than the one that this switch reads"
+            f" ({switch.account_name}). Cancel this switch and start a new one for the other account."
+        )
+        raise Refused(422, "switch_credentials_refused", message, field="credentials")
+
+
 def stage_campaigns(account: SourceAccount, *, organization_id: UUID, switch_id: UUID) -> None:
     """Stage the campaigns of an account; those that are known keep their program."""
     campaigns = list(account.campaigns) or [SourceCampaign(ONLY_CAMPAIGN, account.name)]
@@ -121,7 +143,7 @@ def stage_campaigns(account: SourceAccount, *, organization_id: UUID, switch_id:
         organization_id=organization_id,
         switch_id=switch_id,
         campaigns=[
-            SwitchCampaign(each.source_id, each.name, each.affiliates, _to_json(asdict(each.terms)), None)
+            SwitchCampaign(each.source_id, each.name, each.affiliates, _to_json(each.terms), None)
             for each in _without_repeats(campaigns)
         ],
     )
@@ -132,8 +154,7 @@ def _prove(source: Source, values: Mapping[str, str]) -> ProvedAccount:
     if source.info.name == SourceName.Files:
         return ProvedAccount(source, values, SourceAccount(label, "", ()))
     try:
-        response = client.fetch(source, values, source.account_request(values), timeout_s=client.CONNECT_TIMEOUT_S)
-        return ProvedAccount(source, values, source.read_account(values, response))
+        return _read_account(source, values)
     except CredentialsRefused as error:
         message = f"{label} does not accept these credentials: {error}."
         raise Refused(422, "switch_credentials_refused", message) from error
@@ -145,13 +166,44 @@ def _prove(source: Source, values: Mapping[str, str]) -> ProvedAccount:
         raise Refused(503, "switch_source_unreachable", message) from error
 
 
+def _read_account(source: Source, values: Mapping[str, str]) -> ProvedAccount:
+    """Return the account with the campaigns of all pages, which are read within 10 s.
+
+    Raises Refused 422 for more campaigns than a switch can bring, and the errors of `client.fetch`.
+    """
+    deadline = time.monotonic() + client.CONNECT_TIMEOUT_S
+    campaigns: dict[str, SourceCampaign] = {}
+    parameters: list[str] = []
+    cursor: Mapping[str, Any] | None = None
+    for number in itertools.count(1):
+        timeout_s = math.ceil(deadline - time.monotonic())
+        if timeout_s < 1:
+            raise client.SourceUnreachable("it did not list all campaigns in time")
+        response = client.fetch(source, values, source.account_request(values, cursor), timeout_s=timeout_s)
+        account = source.read_account(values, response, cursor)
+        before = len(campaigns)
+        campaigns |= {each.source_id: each for each in account.campaigns}
+        parameters += account.parameters
+        cursor = account.cursor
+        if len(campaigns) > MAX_CAMPAIGNS:
+            message = f"The account has more than {MAX_CAMPAIGNS} campaigns, which one switch cannot bring."
+            raise Refused(422, "switch_credentials_refused", message)
+        # A source that answers each page with the first one has no further ones.
+        if cursor is None or len(campaigns) == before:
+            whole = replace(account, campaigns=list(campaigns.values()), parameters=parameters, cursor=None)
+            return ProvedAccount(source, values, whole, number)
+    raise AssertionError("counting has no end")
+
+
 def _without_repeats(campaigns: Sequence[SourceCampaign]) -> list[SourceCampaign]:
     return list({each.source_id: each for each in campaigns}.values())
 
 
-def _to_json(terms: Mapping[str, Any]) -> dict[str, Any]:
-    """Return terms as they are stored: what the source states, decimals as text."""
-    stated = {name: value for name, value in terms.items() if value is not None}
+def _to_json(terms: CampaignTerms) -> dict[str, Any]:
+    """Return terms as they are stored: what the source states, decimals as text; None is without a limit."""
+    stated = {name: value for name, value in asdict(terms).items() if value is not None}
+    if stated.pop("is_unlimited"):
+        stated["recurring_months"] = None
     return {name: str(value) if isinstance(value, Decimal) else value for name, value in stated.items()}
 
 

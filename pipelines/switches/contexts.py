@@ -22,6 +22,7 @@ def build_context(switch: Switch, campaigns: Sequence[SwitchCampaign]) -> Switch
         options=SwitchOptions.from_json(switch.options),
         credentials={} if sealed is None else credentials.unseal(sealed, switch.id),
         campaigns=[campaign.source_id for campaign in campaigns if campaign.program_id is not None],
+        all_campaigns=[campaign.source_id for campaign in campaigns],
         currencies={
             campaign.source_id: currency
             for campaign in campaigns

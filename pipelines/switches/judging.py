@@ -106,7 +106,13 @@ def _understand_next(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> 
         cursor = cursors[collection].normalized_to or ""
         if cursor == _DONE_ID:
             continue
-        rows = judging_state.list_raw_rows(**judging.switch.key, collection=collection, after=cursor, limit=SLICE_ROWS)
+        rows = judging_state.list_raw_rows(
+            **judging.switch.key,
+            collection=collection,
+            reading_at=judging.rows_since,
+            after=cursor,
+            limit=SLICE_ROWS,
+        )
         slices.understand_slice(judging, collection, rows)
         is_last = len(rows) < SLICE_ROWS
         judging_state.stage_understood(

@@ -2,14 +2,20 @@
 
 from domain.switches.rules import link_rules
 from models.organization import organizations
+from models.switches.judgement import link_parameters
 from models.switches.switches import Switch
+
+
+def list_names(switch: Switch) -> tuple[str, ...]:
+    """Return the parameters of a judged switch: those that its links name, then those of the account and the source."""
+    return tuple(dict.fromkeys([*link_parameters.list_names(**switch.key), *switch.parameters]))
 
 
 def add(switch: Switch) -> tuple[str, ...]:
     """Put the parameters that are not effective yet behind the organization's own; return those that were added."""
     organization = organizations.lock(switch.organization_id)
     assert organization is not None  # it has the switch
-    plan = link_rules.plan_parameters(organization.attribution_params, switch.parameters)
+    plan = link_rules.plan_parameters(organization.attribution_params, list_names(switch))
     if plan.added:
         organizations.change(organization, {"attribution_params": plan.custom})
     return plan.added

@@ -104,6 +104,8 @@ def record(request: ListPageRequest, result: ListPageResult, *, now: datetime) -
     switch = switches.update(switch, {"requests": switch.requests + 1, "touched_at": now})
     if result.page is not None:
         _record_page(switch, request, result.page, result.headers, now)
+    elif result.failure == "missing" and (restarted := _restart(request.step)):
+        _record_restart(switch, request, restarted, result.headers, now)
     elif result.failure == "missing" and request.step.walked.is_optional:
         _record_page(switch, request, None, result.headers, now)
     else:
@@ -117,6 +119,21 @@ def _is_read(switch: Switch) -> bool:
 def _read_page(request: ListPageRequest, response: SourceResponse) -> SourcePage:
     step = request.step
     return request.source.read_page(step.walked, step.row.cursor, response, request.context, step.row.parent)
+
+
+def _restart(step: ListStep) -> SwitchList | None:
+    """Return a list at its first page, if the source may refuse its cursor because that row is gone."""
+    position = lists.restart(walking.get_position(step.row), moves=step.walked.moves)
+    return None if position is None else walking.with_position(step.row, position)
+
+
+def _record_restart(
+    switch: Switch, request: ListPageRequest, row: SwitchList, headers: Mapping[str, str], now: datetime
+) -> None:
+    reading.stage_list(**switch.key, changed=row)
+    switches.update(switch, {"failures": 0, "busy": 0})
+    paced_at = pace.next_at(request.at, _requests_per_s(request.source, headers))
+    steps.stage_read(**switch.key, source=switch.source, run_at=paced_at)
 
 
 def _record_failure(switch: Switch, request: ListPageRequest, result: ListPageResult, now: datetime) -> None:
@@ -218,7 +235,7 @@ def _move(
     if pages_back:
         assert row.cursor is not None  # of the first page nothing was before
         stepped = request.source.step_back(walked, row.cursor, pages_back)
-        moved = replace(position, cursor=stepped, total=total, new_rows=position.new_rows + new_rows)
+        moved = lists.after_step_back(position, cursor=stepped, pages=pages_back, total=total, new_rows=new_rows)
         return walking.with_position(row, moved)
     moved = lists.after_page(position, moves=walked.moves, next_cursor=next_cursor, total=total, new_rows=new_rows)
     if moved.is_done and walked.of_parents is not None:

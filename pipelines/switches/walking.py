@@ -32,7 +32,7 @@ class ListStep:
         return self.row.collection if self.row.walk == 1 else RECHECK
 
 
-def start(switch: Switch, source: Source, context: SwitchContext) -> None:
+def start(switch: Switch, source: Source, context: SwitchContext, *, now: datetime) -> None:
     """Stage the lists and collections of a locked switch; nothing of them is read. Source files have no lists."""
     source_lists = source.lists(context)
     if source_lists:
@@ -40,17 +40,15 @@ def start(switch: Switch, source: Source, context: SwitchContext) -> None:
             **switch.key,
             lists=[(each.name, each.collection.value) for each in source_lists],
         )
+        reading.stage_no_figures(**switch.key)
     collections = [each for each in Collection if each in source.info.collections]
-    reading.stage_collections(**switch.key, collections=collections)
+    reading.stage_collections(**switch.key, collections=collections, reading_at=now if source_lists else None)
 
 
 def find_next(
     switch: Switch, source: Source, context: SwitchContext, rows: Sequence[SwitchList], *, now: datetime
 ) -> ListStep | None:
-    """Return the next page to request, and stage what changes of the lists; None: all of them are read.
-
-    Where a mapping that was changed meanwhile adds lists, all are read again: some only add to rows of others.
-    """
+    """Return the next page to request, and stage what changes of the lists; None: all of them are read."""
     by_name = {each.name: each for each in source.lists(context)}
     # A mapping that was changed meanwhile may leave a list out.
     walked_rows = [(by_name[row.name], row) for row in rows if row.name in by_name]
@@ -65,15 +63,7 @@ def find_next(
         )
         if again and (step := _begin(switch, walked, with_position(row, again), now=now)):
             return step
-    if has_unread_lists(source, context, rows):
-        start(switch, source, context)
-        return find_next(switch, source, context, reading.list_lists(**switch.key), now=now)
     return None
-
-
-def has_unread_lists(source: Source, context: SwitchContext, rows: Sequence[SwitchList]) -> bool:
-    """Return whether the source has lists under its present mapping that this reading does not know."""
-    return bool(rows) and not {each.name for each in source.lists(context)} <= {row.name for row in rows}
 
 
 def begin_judging(switch: Switch, source: Source, context: SwitchContext, *, now: datetime, **changes: Any) -> Switch:
@@ -108,7 +98,9 @@ def reading_began_at(switch: Switch) -> datetime:
 
 def get_position(row: SwitchList) -> ListPosition:
     """Return the position of a stored list."""
-    return ListPosition(row.cursor, row.parent, row.walk, row.new_rows, row.is_done, row.total, row.idle_pages)
+    return ListPosition(
+        row.cursor, row.parent, row.walk, row.new_rows, row.is_done, row.total, row.idle_pages, row.pages_back
+    )
 
 
 def with_position(row: SwitchList, position: ListPosition) -> SwitchList:
@@ -122,6 +114,7 @@ def with_position(row: SwitchList, position: ListPosition) -> SwitchList:
         is_done=position.is_done,
         total=position.total,
         idle_pages=position.idle_pages,
+        pages_back=position.pages_back,
     )
 
 

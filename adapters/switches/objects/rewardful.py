@@ -3,6 +3,7 @@
 Source: the switch-over rules, part A, "Rewardful", and "How rows become records".
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -53,14 +54,20 @@ def read_campaign(item: Any) -> SourceCampaign:
 
 def _read_terms(item: Any) -> CampaignTerms:
     kind, value, currency = _read_rate(item)
+    months, commissions = values.count(item, "max_commission_period_months"), values.count(item, "max_commissions")
+    if commissions == 1:
+        months = 0  # only the first payment earns, whenever that is
+    is_stated = isinstance(item, Mapping) and item.get("max_commission_period_months", 0) is None
     return CampaignTerms(
         commission_type=kind,
         commission_value=value,
         commission_currency=currency,
         cookie_window_days=values.count(item, "days_before_referrals_expire"),
-        recurring_months=values.count(item, "max_commission_period_months"),
+        recurring_months=months,
         hold_days=values.count(item, "days_until_commissions_are_due"),
         minimum_payout_cents=values.count(item, "minimum_payout_cents"),
+        # A greater number of commissions is a limit that programs here do not have.
+        is_unlimited=is_stated and commissions is None,
     )
 
 
@@ -96,7 +103,7 @@ def read_affiliate(row: SourceRow) -> SourceAffiliate:
     group = values.text(data, "campaign", "name")
     return SourceAffiliate(
         source_id=row.source_id,
-        campaign=_read_campaign_id(data) or "",
+        campaign=_read_campaign_id(data),
         email=values.email(data, "email"),
         full_name=values.full_name(data, "first_name", "last_name"),
         status=AffiliateStatus.Rejected if row.is_mention else _STATUSES.get(word.lower()),

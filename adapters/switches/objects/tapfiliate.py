@@ -44,8 +44,11 @@ def read_person(item: Any) -> str | None:
     return rows.read_id(values.get(item, "affiliate", "id")) or rows.read_id(values.get(item, "affiliate_id"))
 
 
-def read_affiliate(row: SourceRow) -> SourceAffiliate:
-    """Return a person of a program, an applicant, or a person whom only a conversion names."""
+def read_affiliate(row: SourceRow, context: SwitchContext) -> SourceAffiliate:
+    """Return a person of a program, an applicant, or a person whom only a conversion names.
+
+    An applicant who names no program is of the first that is brought.
+    """
     data = row.data
     # The list of all affiliates tells more of the same person than that of the program.
     sources = [data.get("affiliate"), data.get("profile")]
@@ -53,13 +56,14 @@ def read_affiliate(row: SourceRow) -> SourceAffiliate:
     group = values.text(data, "group") or next(filter(None, map(_read_group, sources)), None)
     return SourceAffiliate(
         source_id=row.source_id,
-        campaign=values.text(data, "program") or "",
+        campaign=values.text(data, "program") or next(iter(context.campaigns), ""),
         email=next(filter(None, (values.email(source, "email") for source in sources)), None),
         full_name=next(filter(None, (values.full_name(source, "firstname", "lastname") for source in sources)), ""),
         status=status,
         word=word,
         group=SourceGroup(group) if group else None,
         created_at=values.time(data, "created_at") or values.time(data, "affiliate", "created_at"),
+        person=read_person(data),
         has_recruiter=any(values.get(source, name) for source in sources for name in ("parent", "parent_id")),
         is_mention=row.is_mention,
     )
@@ -172,7 +176,7 @@ def read_payout(row: SourceRow, context: SwitchContext) -> SourcePayout:
     amounts = AmountReader()
     currency = amounts.currency(data, "currency")
     person, email = read_person(data), values.email(data, "affiliate", "email")
-    only_row = find_only_row(person, context.campaigns) if person else None
+    only_row = find_only_row(person, context.all_campaigns) if person else None
     return SourcePayout(
         source_id=row.source_id,
         affiliate=AffiliateRef(id=only_row or (None if email else person), email=email),

@@ -123,7 +123,7 @@ def _read(
 
 
 _GROUPS = """
-select record->'group'->>'name', count(*) from switch_item
+select record->'group'->>'name', count(distinct coalesce(record->>'person', source_id)) from switch_item
 where organization_id = %s and switch_id = %s and collection = 'affiliates' and record->'group'->>'name' = any(%s)
 group by 1
 """
@@ -141,7 +141,7 @@ group by 1, 2 order by 1, 2
 
 
 def count_groups(*, organization_id: UUID, switch_id: UUID, names: Sequence[str]) -> dict[str, int]:
-    """Return the number of affiliates in each of these groups of the source."""
+    """Return the number of persons in each of these groups of the source, each once whatever programs they are in."""
     return dict(db.run(_GROUPS, (organization_id, switch_id, list(names))))
 
 

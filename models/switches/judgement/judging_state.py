@@ -1,6 +1,7 @@
 """How far judging is in each collection of a switch, and the sums of what was judged so far."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -90,11 +91,18 @@ class RawRow(NamedTuple):
 _RAW = Rows(RawRow)
 _RAW_SLICE = f"""
 select {columns(RawRow)} from switch_row
-where organization_id = %s and switch_id = %s and collection = %s and source_id > %s
-order by source_id limit %s
+where organization_id = %(org)s and switch_id = %(switch)s and collection = %(collection)s and source_id > %(after)s
+  and read_at >= coalesce(%(reading_at)s, read_at)
+order by source_id limit %(limit)s
 """
 
 
-def list_raw_rows(*, organization_id: UUID, switch_id: UUID, collection: str, after: str, limit: int) -> list[RawRow]:
-    """Return the next rows of a collection as the source sent them, by source id."""
-    return _RAW.all(_RAW_SLICE, (organization_id, switch_id, collection, after, limit))
+def list_raw_rows(
+    *, organization_id: UUID, switch_id: UUID, collection: str, reading_at: datetime | None, after: str, limit: int
+) -> list[RawRow]:
+    """Return the next rows of a collection as the source sent them, by source id.
+
+    `reading_at` is when the latest reading began: rows that it did not bring are no longer there. None: all rows.
+    """
+    scope = {"org": organization_id, "switch": switch_id, "collection": collection}
+    return _RAW.all(_RAW_SLICE, scope | {"reading_at": reading_at, "after": after, "limit": limit})

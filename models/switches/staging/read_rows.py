@@ -28,21 +28,23 @@ class ReadRow:
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """Rows of a page that no list had brought in this reading, and by its collections the number of all stored rows."""
+    """Rows of a page that no list had brought in this reading, and by its collections the number of its stored rows."""
 
     new_rows: int
     read: Mapping[str, int]
 
 
 # `limit 1` makes the look-up of a known row one of the index, however many rows the switch has.
-# A row that no list brought in this reading is new to the walk, also if an earlier reading or a mention stored it.
+# A row that no list brought in this reading is new to the walk, also if an earlier reading or a mention stored it. Of a
+# row of an earlier reading nothing stays: what was added to it may be over.
 _STORE = PreparedStatement("""
 with incoming as (
   select * from unnest(%(collections)s::text[], %(ids)s::text[], %(data)s::text[], %(mentions)s::boolean[])
     as row (collection, source_id, data, is_mention)
 ), known as (
-  select incoming.collection, incoming.source_id, is_stale from incoming cross join lateral (
-    select r.is_mention or r.read_at < %(reading_at)s as is_stale from switch_row r
+  select incoming.collection, incoming.source_id, is_stale, is_former from incoming cross join lateral (
+    select r.is_mention or r.read_at < %(reading_at)s as is_stale, r.read_at < %(reading_at)s as is_former
+    from switch_row r
     where r.organization_id = %(org)s and r.switch_id = %(switch)s
       and r.collection = incoming.collection and r.source_id = incoming.source_id limit 1
   ) stored_row
@@ -50,14 +52,21 @@ with incoming as (
   insert into switch_row as r (organization_id, switch_id, collection, source_id, data, added_at, read_at)
   select %(org)s, %(switch)s, collection, source_id, data::jsonb, %(now)s, %(now)s from incoming where not is_mention
   on conflict (organization_id, switch_id, collection, source_id) do update
-  set data = excluded.data || r.additions, is_mention = false, read_at = excluded.read_at
-  where r.is_mention or r.added_at > %(replace_since)s
+  set data = excluded.data || case when r.read_at < %(reading_at)s then '{}' else r.additions end, is_mention = false,
+    additions = case when r.read_at < %(reading_at)s then '{}' else r.additions end, read_at = excluded.read_at,
+    added_at = case when r.read_at < %(reading_at)s then excluded.added_at else r.added_at end
+  where r.is_mention or r.added_at > %(replace_since)s or r.read_at < %(reading_at)s
 ), mentioned as (
-  insert into switch_row (organization_id, switch_id, collection, source_id, data, is_mention, added_at, read_at)
+  insert into switch_row as r (organization_id, switch_id, collection, source_id, data, is_mention, added_at, read_at)
   select %(org)s, %(switch)s, collection, source_id, data::jsonb, true, %(now)s, %(now)s from incoming where is_mention
-  on conflict (organization_id, switch_id, collection, source_id) do nothing
+  on conflict (organization_id, switch_id, collection, source_id) do update
+  set data = case when r.read_at < %(reading_at)s then excluded.data else excluded.data || r.data end,
+    additions = case when r.read_at < %(reading_at)s then '{}' else r.additions end, is_mention = true,
+    added_at = case when r.read_at < %(reading_at)s then excluded.added_at else r.added_at end,
+    read_at = excluded.read_at
+  where r.read_at < %(reading_at)s or (r.is_mention and not r.data ?& array(select jsonb_object_keys(excluded.data)))
 ), counts as (
-  select incoming.collection, count(*) filter (where known.source_id is null) as added,
+  select incoming.collection, count(*) filter (where coalesce(is_former, true)) as added,
     count(*) filter (where not is_mention and coalesce(is_stale, true)) as new_rows
   from incoming left join known using (collection, source_id) group by 1
 ), counted as (
@@ -113,7 +122,8 @@ def store(
             "mentions": [row.is_mention for row in by_id.values()],
             "reading_at": reading_at,
             "replace_since": replace_since or _EVER,
-            "now": now,
+            # Machines' clocks differ: no page is older than its reading.
+            "now": max(now, reading_at),
         }
         counts = list(db.run(_STORE, switch | params))
     if additions:

@@ -29,6 +29,7 @@ class SwitchList:
     new_rows: int
     is_done: bool
     total: int | None
+    pages_back: int
     started_at: datetime | None
     walked_at: datetime | None
     warnings: Sequence[Mapping[str, Any]]
@@ -97,29 +98,34 @@ def stage_lists(*, organization_id: UUID, switch_id: UUID, lists: Sequence[tuple
     db.stage(_STAGE_LISTS, (organization_id, switch_id, names, collections, list(range(len(lists)))))
 
 
-# Rows of an earlier reading, and of files, count as read.
 _STAGE_COLLECTIONS = """
 insert into switch_collection (organization_id, switch_id, collection, place, read)
 select %(org)s, %(switch)s, collection, place,
   (select count(*) from switch_row r
-   where r.organization_id = %(org)s and r.switch_id = %(switch)s and r.collection = listed.collection)
+   where r.organization_id = %(org)s and r.switch_id = %(switch)s and r.collection = listed.collection
+     and r.read_at >= coalesce(%(reading_at)s, r.read_at))
 from unnest(%(collections)s::text[], %(places)s::int[]) as listed (collection, place)
 on conflict (organization_id, switch_id, collection) do update
 set place = excluded.place, read = excluded.read, total = null
 """
 
 
-def stage_collections(*, organization_id: UUID, switch_id: UUID, collections: Sequence[str]) -> None:
-    """Stage the collections of a source, in order, each with the number of its stored rows."""
+def stage_collections(
+    *, organization_id: UUID, switch_id: UUID, collections: Sequence[str], reading_at: datetime | None
+) -> None:
+    """Stage the collections of a source, in order, each with the number of its rows that are stored already.
+
+    `reading_at` is when this reading began, whose rows alone count; None: all rows count, as of files.
+    """
     places = list(range(len(collections)))
-    params = {"org": organization_id, "switch": switch_id, "collections": list(collections), "places": places}
-    db.stage(_STAGE_COLLECTIONS, params)
+    scope = {"org": organization_id, "switch": switch_id, "reading_at": reading_at}
+    db.stage(_STAGE_COLLECTIONS, scope | {"collections": list(collections), "places": places})
 
 
 _STAGE_LIST = PreparedStatement("""
 update switch_list set cursor = %(cursor)s, parent = %(parent)s, walk = %(walk)s, new_rows = %(new_rows)s,
-  is_done = %(is_done)s, total = %(total)s, started_at = %(started_at)s, walked_at = %(walked_at)s,
-  warnings = %(warnings)s, idle_pages = %(idle_pages)s
+  is_done = %(is_done)s, total = %(total)s, pages_back = %(pages_back)s, idle_pages = %(idle_pages)s,
+  started_at = %(started_at)s, walked_at = %(walked_at)s, warnings = %(warnings)s
 where organization_id = %(org)s and switch_id = %(switch)s and name = %(name)s
 """)
 
@@ -136,6 +142,7 @@ def stage_list(*, organization_id: UUID, switch_id: UUID, changed: SwitchList) -
         "new_rows": changed.new_rows,
         "is_done": changed.is_done,
         "total": changed.total,
+        "pages_back": changed.pages_back,
         "started_at": changed.started_at,
         "walked_at": changed.walked_at,
         "warnings": Json(list(changed.warnings)),
@@ -162,6 +169,14 @@ def stage_figures(*, organization_id: UUID, switch_id: UUID, figures: Sequence[R
         names, subjects, currencies = (list(parts) for parts in zip(*values, strict=True))
         params = (organization_id, switch_id, names, subjects, currencies, list(values.values()))
         db.stage(_STAGE_FIGURES, params)
+
+
+_STAGE_NO_FIGURES = "delete from switch_figure where organization_id = %s and switch_id = %s"
+
+
+def stage_no_figures(*, organization_id: UUID, switch_id: UUID) -> None:
+    """Stage that the figures of an earlier reading are dropped."""
+    db.stage(_STAGE_NO_FIGURES, (organization_id, switch_id))
 
 
 _STAGE_TOTAL = PreparedStatement("""

@@ -70,6 +70,7 @@ WARNINGS: Mapping[str, str] = MappingProxyType(
         "amounts_disagree": "The amounts of these sales disagree at the source. The amount after refunds was taken.",
         "sale_in_other_currency": "The sale is in another currency than the commission, so its amount is 0.",
         "paid_twice": "Paid there, and part of a payout here. Check these with the affiliates.",
+        "unpaid_earnings_grew": "More is unpaid there than was brought. Add a bonus if you pay the rest here.",
         "moved_while_read": "The list changed while it was read. Read again if numbers differ.",
         "collection_not_available": "Your plan there doesn't offer this list, so it is empty.",
         "equal_rows": "Identical rows without an id count once.",
@@ -180,7 +181,7 @@ def list_differences(comparison: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _to_text(terms: Mapping[str, Any], name: str) -> str:
     value = terms.get(name)
     if value is None:
-        return "–"
+        return "unlimited" if name == "recurringMonths" and name in terms else "–"
     if name == "minimumPayoutCents":
         return wording.format_money(value, terms.get("commissionCurrency") or "USD")
     return str(value)

@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from domain.switches.figures import TOTALS, FigureName
+from domain.switches.reasons import SwitchWarning
 from domain.switches.sources import Collection
 from models.switches.judgement import figures, judging_state
 from models.switches.judgement.figures import FigureRow, Sums
 from models.switches.judgement.judging_state import JudgingCursor
+from models.switches.staging import reading
 from pipelines.switches.understanding.context import Judging
 
 _SLICE = 500
@@ -35,6 +37,8 @@ _IN_ALL = {
     FigureName.PaidCommission: ("paid_cents",),
     FigureName.PaidPayouts: ("paid_cents",),
 }
+# Where the source names no currency, they are in the one that the brand chose, whichever it is now.
+_AMOUNTS = (FigureName.SaleAmount, FigureName.CommissionAmount, FigureName.PaidCommission, FigureName.PaidPayouts)
 _OF_CUSTOMER = {
     FigureName.CustomerSales: lambda sums: sums.sales,
     FigureName.CustomerSaleAmount: lambda sums: sums.sale_amount,
@@ -93,8 +97,9 @@ def _compare(
         read = _read(figure, sums, of_customers, groups, cursors)
         if read is not None:
             explained = problems.get(figure.subject, []) if figure.value != read else []
+            currency = figure.currency or (judging.options.currency or "" if figure.name in _AMOUNTS else "")
             compared.append(
-                _row(figure.name, figure.label or figure.subject or None, figure.currency, figure.value, read)
+                _row(figure.name, figure.label or figure.subject or None, currency, figure.value, read)
                 | {"explained": explained}
             )
     return compared
@@ -150,11 +155,20 @@ def _compare_payouts(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> 
     """Return the payouts that were read beside the commissions that are paid, by currency."""
     paid_out = figures.sum_payouts(**judging.switch.key)
     money = cursors[Collection.Commissions].tally.get("money", {})
+    paid = {currency: sums["paid_cents"] for currency, sums in money.items() if sums["paid_cents"]}
+    compared = sorted({*paid_out, *paid}) if paid_out or _were_payouts_read(judging) else []
     return [
-        _row(FigureName.PaidPayouts, None, currency, cents, money.get(currency, {}).get("paid_cents", 0))
+        _row(FigureName.PaidPayouts, None, currency, paid_out.get(currency, 0), paid.get(currency, 0))
         | {"explained": []}
-        for currency, cents in paid_out.items()
+        for currency in compared
     ]
+
+
+def _were_payouts_read(judging: Judging) -> bool:
+    """Return whether the account has a list of payouts, so that without any row it has none."""
+    lists = [row for row in reading.list_lists(**judging.switch.key) if row.collection == Collection.Payouts]
+    lacking = (each["code"] == SwitchWarning.CollectionNotAvailable for row in lists for each in row.warnings)
+    return bool(lists) and not any(lacking)
 
 
 def _row(name: str, of: str | None, currency: str, theirs: int, read: int) -> dict[str, Any]:

@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from domain.money import wording
 from domain.switches.reasons import SwitchVerdict, SwitchWarning
 from domain.switches.rules import link_rules
 from domain.switches.sources import WRITTEN, Collection
+from models.switches.judgement import known_earnings
 from models.switches.judgement.judging_state import JudgingCursor
 from models.switches.judgement.known_records import MappedProgram
 from models.switches.staging import reading
 from models.switches.switches import SwitchCampaign
+from pipelines.switches import parameters
 from pipelines.switches.judgement import figure_comparison, tallies
 from pipelines.switches.understanding.context import Judging
 
@@ -72,11 +75,15 @@ def _warnings(
         entry = merged.setdefault(warning["code"], {"count": 0, "example": warning["example"]})
         entry["count"] += warning["count"]
     custom = judging.programs[0].attribution_params if judging.programs else None
-    not_added = link_rules.plan_parameters(custom, judging.switch.parameters).not_added
+    not_added = link_rules.plan_parameters(custom, parameters.list_names(judging.switch)).not_added
     if not_added:
         merged[str(SwitchWarning.ParameterNotAdded)] = {"count": len(not_added), "example": not_added[0]}
     if omitted_figures:
         merged[str(SwitchWarning.MoreFiguresDiffer)] = {"count": omitted_figures, "example": None}
+    grown = known_earnings.find_grown(**judging.switch.key) if judging.source.info.assumes_commissions else None
+    if grown is not None:
+        example = f"{grown.label}: {wording.format_money(grown.cents, grown.currency)} more"
+        merged[str(SwitchWarning.UnpaidEarningsGrew)] = {"count": grown.affiliates, "example": example}
     return [{"code": str(code), **merged[code]} for code in sorted(merged)]
 
 
@@ -85,14 +92,15 @@ def _terms(campaign: SwitchCampaign, judging: Judging) -> dict[str, Any] | None:
     program = next((row for row in judging.programs if row.id == campaign.program_id), None)
     if program is None:
         return None
-    theirs = {name: value for name, value in campaign.terms.items() if value is not None}
-    ours = _program_terms(program)
+    theirs, ours = dict(campaign.terms), _program_terms(program)
+    # Percent have no currency, so that of the campaign is not compared with them.
+    compared = [name for name in theirs if name != "commission_currency" or program.commission_type == "Fixed"]
     return {
         "campaign": campaign.name,
         "program": program.name,
         "theirs": theirs,
         "ours": ours,
-        "differ": sorted(name for name, value in theirs.items() if not _is_equal(value, ours.get(name))),
+        "differ": sorted(name for name in compared if not _is_equal(theirs[name], ours.get(name))),
     }
 
 

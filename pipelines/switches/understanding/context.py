@@ -9,6 +9,7 @@ from adapters.switches import registry
 from adapters.switches.base import Source, SwitchContext
 from domain.switches.options import SwitchOptions
 from domain.switches.rules import link_rules
+from domain.switches.sources import SourceName
 from models.switches import switches
 from models.switches.judgement import known_records
 from models.switches.judgement.known_records import MappedProgram
@@ -32,6 +33,11 @@ class Judging:
     program_by_campaign: Mapping[str, UUID | None]
     key_by_program: Mapping[UUID, str]
     now: datetime
+
+    @property
+    def rows_since(self) -> datetime | None:
+        """When the latest reading began, whose rows are judged; None: all rows are, as of files."""
+        return None if self.switch.source == SourceName.Files else self.switch.reading_at
 
     @property
     def payout_grace_days(self) -> int:

@@ -1,11 +1,13 @@
 """PartnerStack: statuses by list, links per partnership, scheduled rewards, and what its objects mean."""
 
 import base64
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from adapters.switches.base import SourceResponse, SourceRow, UnreadablePage, UnreadableRow
+from commands.demo.played.partnerstack import PlayedPartnerStack
 from commands.demo.played.sample import Sample
 from domain.statuses import AffiliateStatus
 from domain.switches.reasons import LeftOutReason
@@ -98,6 +100,24 @@ def test_the_lists_tell_the_status(walk, status, is_archived, expected):
     walk.walk()
 
     assert walk.record(Collection.Affiliates, "part_000000").status == expected
+
+
+def test_server_that_ignores_undocumented_filters_changes_no_approved_partnership(walk, monkeypatch):
+    for place, status in enumerate(["approved", "pending", "declined"]):
+        walk.account["partnerships"].update(place, _status=status, _archived=False)
+    documented = PlayedPartnerStack.list_partnerships
+
+    def list_partnerships(self, request):
+        if request.value("approved_status") == "approved":
+            return documented(self, request)
+        query = {name: value for name, value in request.query.items() if name != "approved_status"}
+        return documented(self, replace(request, query=query))
+
+    monkeypatch.setattr(PlayedPartnerStack, "list_partnerships", list_partnerships)
+    walk.walk()
+
+    statuses = [walk.record(Collection.Affiliates, f"part_{place:06d}").status for place in range(3)]
+    assert statuses == [AffiliateStatus.Approved, AffiliateStatus.Pending, AffiliateStatus.Pending]
 
 
 def test_an_archived_partnership_says_so_itself(walk):

@@ -76,7 +76,8 @@ def test_no_row_that_stays_is_missed_whatever_comes_and_goes(seed):
         next_cursor = {"page": page + 1} if page * size < total else None
         if back:
             stepped = max(1, page - back)
-            position = ListPosition(cursor={"page": stepped} if stepped > 1 else None, total=total)
+            cursor = {"page": stepped} if stepped > 1 else None
+            position = lists.after_step_back(position, cursor=cursor, pages=back, total=total, new_rows=0)
         else:
             position = lists.after_page(position, moves="by_total", next_cursor=next_cursor, total=total, new_rows=0)
             if position.is_done:
@@ -89,3 +90,59 @@ def test_no_row_that_stays_is_missed_whatever_comes_and_goes(seed):
                 rows.insert(0, f"new{added}")
     assert position.is_done
     assert initial - deleted <= read
+
+
+def _count_requests(find_total, *, pages, size):
+    """Return after how many requests a list of so many pages ends, whatever totals its pages state."""
+    position = ListPosition()
+    for number in range(1, 100 * pages + 1_000):
+        page, total = (position.cursor or {"page": 1})["page"], find_total(number)
+        back = lists.count_pages_back(position, moves="by_total", total=total, page_size=size)
+        if back:
+            stepped = max(1, page - back)
+            cursor = {"page": stepped} if stepped > 1 else None
+            position = lists.after_step_back(position, cursor=cursor, pages=back, total=total, new_rows=0)
+            continue
+        next_cursor = {"page": page + 1} if page < pages else None
+        position = lists.after_page(position, moves="by_total", next_cursor=next_cursor, total=total, new_rows=0)
+        if position.is_done:
+            return number
+    return None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_list_with_random_totals_ends_within_a_bound(seed):
+    dice = random.Random(seed)
+    pages, size, most = dice.randint(1, 60), dice.randint(1, 20), dice.choice([3, 100, 10_000])
+    requests = _count_requests(lambda number: dice.randint(0, most), pages=pages, size=size)
+
+    # Each page back is read once more, and the limit is that of the greatest total.
+    assert requests is not None
+    assert requests <= pages + 2 * max(lists.MIN_PAGES_BACK, 2 * -(-most // size))
+
+
+def test_list_whose_total_rises_and_falls_ends():
+    requests = _count_requests(lambda number: 60 - number % 2, pages=12, size=5)
+
+    assert requests is not None
+    assert requests <= 12 + 2 * lists.MIN_PAGES_BACK
+
+
+def test_list_by_cursor_begins_again_a_few_times_if_its_cursor_is_refused():
+    position, count = ListPosition(cursor={"phase": 1, "after": "p7"}, walk=2, new_rows=4), 0
+    while restarted := lists.restart(position, moves="stable"):
+        assert (restarted.cursor, restarted.walk, restarted.new_rows) == (None, 2, 4)
+        position, count = (
+            ListPosition(cursor=position.cursor, walk=2, new_rows=4, pages_back=restarted.pages_back),
+            count + 1,
+        )
+
+    assert count == lists.MAX_RESTARTS
+
+
+@pytest.mark.parametrize(
+    ("cursor", "moves"),
+    [(None, "stable"), ({"phase": 1, "after": None}, "stable"), ({"page": 3}, "stable"), ({"after": "p7"}, "unknown")],
+)
+def test_list_whose_cursor_names_no_row_does_not_begin_again(cursor, moves):
+    assert lists.restart(ListPosition(cursor=cursor), moves=moves) is None

@@ -62,10 +62,12 @@ class SmallSource:
     def headers(self, credentials: Mapping[str, str]) -> Mapping[str, str]:
         return {"Authorization": f"Bearer {credentials['apiKey']}"}
 
-    def account_request(self, credentials: Mapping[str, str]) -> SourceRequest:
+    def account_request(self, credentials: Mapping[str, str], cursor: Mapping[str, Any] | None = None) -> SourceRequest:
         return SourceRequest("/account")
 
-    def read_account(self, credentials: Mapping[str, str], response: SourceResponse) -> SourceAccount:
+    def read_account(
+        self, credentials: Mapping[str, str], response: SourceResponse, cursor: Mapping[str, Any] | None = None
+    ) -> SourceAccount:
         if not isinstance(response.json, dict):
             raise UnreadablePage("the answer is no account")
         campaign = SourceCampaign(CAMPAIGN, "Main", CampaignTerms(cookie_window_days=30), affiliates=7)

@@ -76,7 +76,10 @@ class Walk:
             if campaign.terms.commission_currency
         }
         self.context = replace(
-            self.context, campaigns=[campaign.source_id for campaign in account.campaigns], currencies=currencies
+            self.context,
+            campaigns=[campaign.source_id for campaign in account.campaigns],
+            all_campaigns=[campaign.source_id for campaign in account.campaigns],
+            currencies=currencies,
         )
 
     def read_account(self) -> SourceAccount:

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from adapters.switches.base import UnreadableRow
+from adapters.switches.objects import rewardful
 from commands.demo.played import faults
 from commands.demo.played.sample import Sample
 from domain.statuses import AffiliateStatus
@@ -53,8 +54,26 @@ def test_account_is_named_by_the_site_of_its_oldest_campaign(walk):
     terms = account.campaigns[1].terms
     assert (terms.commission_type, terms.commission_value) == ("Percentage", Decimal(30))
     assert (terms.cookie_window_days, terms.hold_days, terms.minimum_payout_cents) == (60, 30, 5000)
-    assert terms.recurring_months is None
-    assert account.campaigns[0].terms.recurring_months == 12
+    assert (terms.recurring_months, terms.is_unlimited) == (None, True)
+    assert (account.campaigns[0].terms.recurring_months, account.campaigns[0].terms.is_unlimited) == (12, False)
+
+
+@pytest.mark.parametrize(
+    ("months", "commissions", "expected"),
+    [(None, 1, (0, False)), (12, 1, (0, False)), (None, 6, (None, False)), (12, 6, (12, False))],
+)
+def test_limit_of_commissions_is_a_term_only_where_the_first_alone_earns(walk, months, commissions, expected):
+    walk.account["campaigns"].update(0, max_commission_period_months=months, max_commissions=commissions)
+
+    terms = walk.read_account().campaigns[-1].terms
+
+    assert (terms.recurring_months, terms.is_unlimited) == expected
+
+
+def test_a_period_that_is_not_stated_is_not_unlimited():
+    terms = rewardful.read_campaign({"id": "c1", "name": "Main"}).terms
+
+    assert (terms.recurring_months, terms.is_unlimited) == (None, False)
 
 
 def test_a_fixed_commission_is_in_major_units_of_its_currency(walk):

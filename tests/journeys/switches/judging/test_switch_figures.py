@@ -2,16 +2,23 @@
 
 import pytest
 
+from adapters import clock
+from commands.demo.played.sample import Sample
 from domain.switches.figures import FigureName
 from domain.switches.reasons import LeftOutReason
 from domain.switches.records import (
     AffiliateRef,
     CommissionKind,
     SourceCustomer,
+    SourceGroup,
     SourcePayout,
 )
+from models import db
+from pipelines.switches import changes
 from pipelines.switches.judgement import figure_comparison
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
+from tests.support.switches.played_switch import switching
 from tests.support.switches.scene import SwitchScene, days_ago
 from tests.support.switches.source_records import build_affiliate, build_commission
 
@@ -97,6 +104,58 @@ def test_done_payouts_are_compared_with_paid_commissions_in_each_currency(scene)
             "explained": [],
         }
     ]
+
+
+def test_paid_commissions_of_a_currency_without_payouts_differ(scene):
+    scene.read("commissions", [build_commission("c1"), build_commission("c2", currency="EUR")])
+    scene.read("payouts", [SourcePayout("p1", AffiliateRef(id="ann"), "USD", 2_000, is_done=True)])
+
+    figures = scene.judge()["figures"]
+
+    assert [(row["currency"], row["theirs"], row["read"]) for row in figures] == [
+        ("EUR", 0, 2_000),
+        ("USD", 2_000, 2_000),
+    ]
+
+
+def test_group_counts_a_person_of_two_programs_once(scene):
+    rows = [("7/a", "ann"), ("7/b", "ann"), ("8/a", None), ("8/b", None)]
+    people = [
+        build_affiliate(
+            source_id, email=email and f"{email}@example.com", group=SourceGroup("Gold"), person=source_id[0]
+        )
+        for source_id, email in rows
+    ]
+    scene.read("affiliates", people)
+    scene.state_figure(FigureName.GroupAffiliates, 2, subject="Gold")
+
+    (figure,) = scene.judge()["figures"]
+
+    assert (figure["theirs"], figure["read"]) == (2, 2)
+
+
+def test_amounts_without_a_currency_are_in_the_one_that_the_brand_chose(scene):
+    scene.read("commissions", [build_commission("c1", currency="EUR")])
+    scene.state_figure(FigureName.SaleAmount, 10_000, subject="ann")
+
+    (figure,) = scene.judge_again(options={"currency": "EUR"})["figures"]
+
+    assert (figure["currency"], figure["theirs"], figure["read"]) == ("EUR", 10_000, 10_000)
+
+
+def test_revenue_agrees_after_the_currency_is_changed_in_ready(brand, monkeypatch):
+    brand.program()
+    with switching(brand, monkeypatch, "firstpromoter", Sample(campaigns=1, currencies=("USD",))) as switch:
+        switch.connect()
+        switch.read()
+        with db.unit_of_work(brand.id):
+            body = {"options": {"currency": "EUR"}}
+            key = {"organization_id": brand.id, "switch_id": switch.id}
+            changes.change(**key, body=body, proved=None, now=clock.now())
+        drain()
+
+    figures = [row for row in switch.find().preview["figures"] if row["name"] == "sale_amount"]
+    assert {(row["currency"], row["difference"]) for row in figures} == {("EUR", 0)}
 
 
 def test_difference_comes_first_and_rows_that_are_no_money_explain_it(scene):

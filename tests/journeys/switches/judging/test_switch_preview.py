@@ -167,6 +167,35 @@ def test_terms_that_differ_are_named(scene):
     assert terms["differ"] == ["cookie_window_days"]
 
 
+def _set_terms(scene, theirs, ours):
+    assignments = ", ".join(f"{name} = %s" for name in ours)
+    with db.unit_of_work(scene.brand.id):
+        db.db.stage("update switch_campaign set terms = %s where switch_id = %s", (db.Json(theirs), scene.id))
+        db.db.stage(f"update program set {assignments} where id = %s", (*ours.values(), scene.brand.programs[-1]))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "differ"),
+    [({"recurring_months": None}, ["recurring_months"]), ({"recurring_months": 12}, []), ({}, [])],
+)
+def test_period_without_a_limit_there_differs_from_one_with_a_limit(scene, theirs, differ):
+    _set_terms(scene, theirs, {"recurring_months": 12})
+
+    (terms,) = scene.judge()["terms"]
+
+    assert (terms["theirs"], terms["differ"]) == (theirs, differ)
+
+
+@pytest.mark.parametrize(("type_", "differ"), [("Percentage", []), ("Fixed", ["commission_currency"])])
+def test_currency_of_a_commission_is_compared_only_with_a_fixed_one(scene, type_, differ):
+    ours = {"default_commission_type": type_, "default_commission_value": 5}
+    _set_terms(scene, {"commission_currency": "EUR"}, ours)
+
+    (terms,) = scene.judge()["terms"]
+
+    assert terms["differ"] == differ
+
+
 def test_parameter_that_does_not_fit_is_a_warning(scene):
     scene.change(parameters=["via", "rfsn", "not a parameter"])
 

@@ -1,5 +1,7 @@
 """Reading an account page by page, although its lists move (switch-over rules, "Jobs")."""
 
+import itertools
+
 import pytest
 
 from commands.demo.played import faults
@@ -161,6 +163,24 @@ def test_links_are_requested_for_affiliates_that_were_added_after_the_walk(brand
     assert len(server.requests("/a1/links")) == 1
 
 
+def test_list_whose_total_rises_and_falls_ends_with_a_warning(brand, server):
+    totals = itertools.cycle([9, 12])
+    server.faults.add(
+        faults.change(
+            lambda response: _with_total(response, next(totals)),
+            path="/v1/affiliates",
+            times=9_999,
+            is_for=lambda r: "links" not in r.path,
+        )
+    )
+    switch = runs.read(brand, runs.start(brand))
+
+    assert (switch.state, switch.stage) == ("Reading", "judge")
+    assert runs.ids(brand, switch, "affiliates") == _number_ids("a", 7)
+    (warning,) = _warnings(brand, switch)
+    assert warning["code"] == "moved_while_read"
+
+
 def test_wrong_total_is_told_with_both_numbers(brand, server):
     server.faults.add(
         faults.change(
@@ -250,7 +270,7 @@ def test_job_that_dies_before_it_records_is_repeated_from_its_cursor(brand, serv
     assert _collections(brand, switch)["affiliates"] == (7, 7)
 
 
-def test_second_reading_takes_over_changes_and_counts_rows_once(brand, server, account):
+def test_second_reading_takes_over_changes_and_counts_its_own_rows(brand, server, account):
     switch = runs.read(brand, runs.start(brand))
     with db.unit_of_work(brand.id):
         db.db.run("delete from job returning 1")
@@ -261,7 +281,9 @@ def test_second_reading_takes_over_changes_and_counts_rows_once(brand, server, a
         account["affiliates"].delete(1)
     switch = runs.read(brand, runs.act(brand, switch, "start_reading"))
 
-    assert runs.ids(brand, switch, "affiliates") == _number_ids("a", 8)  # the deleted one is left as it was read
+    assert runs.ids(brand, switch, "affiliates") == _number_ids(
+        "a", 8
+    )  # the deleted one is stored, and no longer counts
     assert brand.rows("select data ->> 'name' from switch_row where source_id = 'a1'") == [("Ann",)]
-    assert _collections(brand, switch)["affiliates"] == (8, 7)
+    assert _collections(brand, switch)["affiliates"] == (7, 7)
     assert _warnings(brand, switch) == []
