@@ -131,6 +131,7 @@ class SaleToMatch(NamedTuple):
 
     source_id: str
     customer_id: str | None
+    subscription_id: str | None
     email: str | None
     charge_id: str | None
     currency: str
@@ -139,13 +140,13 @@ class SaleToMatch(NamedTuple):
 
 
 # Signed sales and payments of gateways have their customers in tables of their own. A payment's amount here is that of
-# its conversion, after tax; without a conversion it is the paid one.
+# its conversion, after tax; without a conversion it is the paid one. What was only a test earns nothing here.
 _TRACKED = """
 with wanted as (
   select w.*, w.at - %(apart)s::interval as earliest, w.at + %(apart)s::interval as latest
-  from unnest(%(source_ids)s::text[], %(customer_ids)s::text[], %(emails)s::text[], %(charges)s::text[],
-    %(currencies)s::text[], %(amounts)s::bigint[], %(times)s::timestamptz[])
-    as w (source_id, customer_id, email, charge_id, currency, amount_cents, at)
+  from unnest(%(source_ids)s::text[], %(customer_ids)s::text[], %(subscriptions)s::text[], %(emails)s::text[],
+    %(charges)s::text[], %(currencies)s::text[], %(amounts)s::bigint[], %(times)s::timestamptz[])
+    as w (source_id, customer_id, subscription_id, email, charge_id, currency, amount_cents, at)
 ), gateways as materialized (
   select distinct gateway from gateway_connection where organization_id = %(org)s
 )
@@ -153,36 +154,43 @@ select w.source_id from wanted w
 where exists (
   select from sale s where s.organization_id = %(org)s and s.customer_id = w.customer_id
     and s.accepted_at between w.earliest and w.latest
-    and s.currency = w.currency and s.amount_cents = w.amount_cents
+    and s.currency = w.currency and s.amount_cents = w.amount_cents and not s.is_test
 ) or exists (
   select from sale s where s.organization_id = %(org)s and s.email_normalized = w.email
     and s.accepted_at between w.earliest and w.latest
-    and s.currency = w.currency and s.amount_cents = w.amount_cents
+    and s.currency = w.currency and s.amount_cents = w.amount_cents and not s.is_test
 ) or exists (
-  select from sale s where s.organization_id = %(org)s and s.external_event_id = w.charge_id
+  select from sale s where s.organization_id = %(org)s and s.external_event_id = w.charge_id and not s.is_test
 ) or exists (
   select from gateways g join gateway_payment p on p.organization_id = %(org)s and p.gateway = g.gateway
-    and p.external_id = w.charge_id
+    and p.external_id = w.charge_id and not p.is_test
 ) or exists (
   select from gateways g
   join gateway_payment p on p.organization_id = %(org)s and p.gateway = g.gateway and p.customer_id = w.customer_id
-    and p.paid_at between w.earliest and w.latest and p.currency = w.currency
+    and p.paid_at between w.earliest and w.latest and p.currency = w.currency and not p.is_test
+  left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id
+  where w.amount_cents in (c.amount_cents, p.paid_cents)
+) or exists (
+  select from gateways g
+  join gateway_payment p on p.organization_id = %(org)s and p.gateway = g.gateway
+    and p.subscription_id = w.subscription_id
+    and p.paid_at between w.earliest and w.latest and p.currency = w.currency and not p.is_test
   left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id
   where w.amount_cents in (c.amount_cents, p.paid_cents)
 ) or exists (
   select from gateways g
   join gateway_payment p on p.organization_id = %(org)s and p.gateway = g.gateway and p.email_normalized = w.email
-    and p.paid_at between w.earliest and w.latest and p.currency = w.currency
+    and p.paid_at between w.earliest and w.latest and p.currency = w.currency and not p.is_test
   left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id
   where w.amount_cents in (c.amount_cents, p.paid_cents)
 ) or exists (
   select from conversion c where c.organization_id = %(org)s and c.source = 'manual'
     and c.processor_customer_id = w.customer_id and c.occurred_at between w.earliest and w.latest
-    and c.currency = w.currency and c.amount_cents = w.amount_cents
+    and c.currency = w.currency and c.amount_cents = w.amount_cents and not c.is_test
 ) or exists (
   select from conversion c where c.organization_id = %(org)s and c.source = 'manual'
     and c.email_normalized = w.email and c.occurred_at between w.earliest and w.latest
-    and c.currency = w.currency and c.amount_cents = w.amount_cents
+    and c.currency = w.currency and c.amount_cents = w.amount_cents and not c.is_test
 )
 """
 
@@ -190,13 +198,15 @@ where exists (
 def find_tracked(*, organization_id: UUID, sales: Sequence[SaleToMatch], apart_s: int) -> set[str]:
     """Return the source ids of sales that are booked here by anything but an import or a switch.
 
-    The same sale has the same customer, currency and amount at most `apart_s` seconds apart, or the same charge id.
+    The same sale has the same customer or subscription, currency and amount at most `apart_s` seconds apart, or the same
+    charge id. Test sales don't count.
     """
     params = {
         "org": organization_id,
         "apart": f"{apart_s} seconds",
         "source_ids": [sale.source_id for sale in sales],
         "customer_ids": [sale.customer_id for sale in sales],
+        "subscriptions": [sale.subscription_id for sale in sales],
         "emails": [sale.email for sale in sales],
         "charges": [sale.charge_id for sale in sales],
         "currencies": [sale.currency for sale in sales],

@@ -115,6 +115,7 @@ def _sale_to_match(item: Item) -> SaleToMatch:
     return SaleToMatch(
         source_id=item.source_id,
         customer_id=record.get("billing_id"),
+        subscription_id=record.get("subscription_id"),
         email=emails.normalize(email) if email else None,
         charge_id=record.get("charge_id"),
         currency=item.currency,
@@ -188,6 +189,8 @@ def _decision(judging: Judging, item: Item, facts: _Facts) -> dict[str, Any]:
         "processor_subscription_id": record.get("subscription_id"),
         "customer_email": record.get("customer_email"),
         "customer_name": record.get("customer_name"),
+        "charge_id": record.get("charge_id"),
+        "sale_cents": item.amount_cents or 0,
     }
 
 
