@@ -14,10 +14,13 @@ from domain.conversions.customers import CustomerNames
 from domain.statuses import EARNS_NOTHING, ConversionStatus
 from domain.switches.decisions import CommissionDecision
 from domain.switches.reasons import LeftOutReason, SwitchWarning
+from domain.switches.rules import commission_rules
 from models import advisory_locks, ids
 from models.imports import conversions
 from models.imports.conversions import ImportedConversion
 from models.imports.imports import ImportJob
+from models.switches.judgement import known_records
+from models.switches.judgement.known_records import SaleToMatch
 from models.switches.written_rows import brought_sales
 from models.switches.written_rows.brought_sales import BroughtRefund, BroughtSale
 from models.switches.written_rows.written import RowToWrite
@@ -32,8 +35,8 @@ Rows = Sequence[tuple[RowToWrite, CommissionDecision]]
 def write(slice_: Slice) -> WrittenRows:
     """Stage a slice: conversions to create and states to change.
 
-    A conversion that a payout names by now keeps its state, with the warning `paid_twice`.
-    Budget: 6 round trips for any number of rows, and one for each program.
+    A conversion that a payout names by now keeps its state, with the warning `paid_twice`; a sale that was booked here
+    since it was judged is left out. Budget: 7 round trips for any number of rows, and one for each program.
     """
     advisory_locks.stage_shared_payout_run_lock(slice_.organization_id)
     rows = slice_.read(CommissionDecision)
@@ -74,6 +77,11 @@ def write_refunds(slice_: Slice) -> WrittenRows:
 
 
 def _create(slice_: Slice, rows: Rows, written: WrittenRows) -> None:
+    tracked = known_records.find_tracked(
+        organization_id=slice_.organization_id,
+        sales=[_sale_to_match(row.source_id, decision) for row, decision in rows],
+        apart_s=commission_rules.SAME_SALE_S,
+    )
     existing = conversions.find_existing(
         organization_id=slice_.organization_id, external_event_ids=[decision.external_event_id for _, decision in rows]
     )
@@ -81,6 +89,8 @@ def _create(slice_: Slice, rows: Rows, written: WrittenRows) -> None:
     for row, decision in rows:
         if decision.external_event_id in existing:
             written.left_out[row.source_id] = LeftOutReason.IdKnownElsewhere.value
+        elif row.source_id in tracked:
+            written.left_out[row.source_id] = LeftOutReason.AlreadyTracked.value
         else:
             by_program[decision.program_id].append(_conversion(decision))
     job = ImportJob(
@@ -104,6 +114,20 @@ def _create(slice_: Slice, rows: Rows, written: WrittenRows) -> None:
             is_test=False,
             switch_id=slice_.switch.id,
         )
+
+
+def _sale_to_match(source_id: str, decision: CommissionDecision) -> SaleToMatch:
+    email = decision.customer_email
+    return SaleToMatch(
+        source_id=source_id,
+        customer_id=decision.processor_customer_id,
+        subscription_id=decision.processor_subscription_id,
+        email=emails.normalize(email) if email else None,
+        charge_id=decision.charge_id,
+        currency=decision.currency,
+        amount_cents=decision.amount_cents if decision.sale_cents is None else decision.sale_cents,
+        occurred_at=decision.occurred_at,
+    )
 
 
 def _conversion(decision: CommissionDecision) -> ImportedConversion:
