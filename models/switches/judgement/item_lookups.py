@@ -189,16 +189,16 @@ def find_first_of_payments(*, organization_id: UUID, switch_id: UUID, keys: Sequ
 
 # A conversion that an earlier switch brought keeps its amount, so it comes before rows that were judged already.
 _AMOUNT_CARRIERS = """
-select distinct on (k.key) k.key, i.source_id from unnest(%(keys)s::text[]) as k (key)
-join switch_item i on i.organization_id = %(org)s and i.switch_id = %(switch)s and i.collection = 'commissions'
-  and i.key = k.key and i.commission_cents >= 0
+select distinct on (i.key) i.key, i.source_id from switch_item i
 left join lateral (
   select amount_cents from conversion
   where organization_id = i.organization_id and source = 'import' and external_event_id = %(prefix)s || i.source_id
   limit 1
 ) c on true
-where c.amount_cents > 0 or (i.verdict = 'new' and (i.decision->>'amount_cents')::bigint > 0)
-order by k.key, c.amount_cents > 0 desc nulls last, i.source_id
+where i.organization_id = %(org)s and i.switch_id = %(switch)s and i.collection = 'commissions'
+  and i.key = any(%(keys)s) and i.commission_cents >= 0
+  and (c.amount_cents > 0 or (i.verdict = 'new' and (i.decision->>'amount_cents')::bigint > 0))
+order by i.key, c.amount_cents > 0 desc nulls last, i.source_id
 """
 
 
