@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
 
+from models import conditions
 from models.db import db
 from models.table import Rows
 
@@ -93,7 +94,10 @@ def find_codes(*, organization_id: UUID, codes: Sequence[str]) -> dict[str, Know
 
 
 class KnownConversion(NamedTuple):
-    """A conversion that an earlier switch brought. `payout_id` is of one that names it."""
+    """A conversion that an earlier switch brought. `payout_id` is of a payout that names it.
+
+    `net_cents` is what it earns now, `paid_cents` what was paid of it. `was_in_payout`: also one that was voided.
+    """
 
     external_event_id: str
     id: UUID
@@ -101,14 +105,20 @@ class KnownConversion(NamedTuple):
     affiliate_id: UUID
     status: str
     payout_locked: bool
+    net_cents: int
+    paid_cents: int
     payout_id: UUID | None
+    was_in_payout: bool
 
 
 _CONVERSIONS = Rows(KnownConversion)
-_FIND_CONVERSIONS = """
+_FIND_CONVERSIONS = f"""
 select c.external_event_id, c.id, c.program_id, c.affiliate_id, c.status, c.payout_locked,
+  {conditions.earned_cents("c")}, c.paid_cents,
   (select l.payout_id from payout_line l
-    where l.organization_id = c.organization_id and l.conversion_id = c.id and l.released_at is null limit 1)
+    join payout p on p.organization_id = l.organization_id and p.id = l.payout_id and p.voided_at is null
+    where l.organization_id = c.organization_id and l.conversion_id = c.id and l.released_at is null limit 1),
+  exists (select from payout_line l where l.organization_id = c.organization_id and l.conversion_id = c.id)
 from conversion c
 where c.organization_id = %s and c.source = %s and c.external_event_id = any(%s)
 """
@@ -198,8 +208,8 @@ where exists (
 def find_tracked(*, organization_id: UUID, sales: Sequence[SaleToMatch], apart_s: int) -> set[str]:
     """Return the source ids of sales that are booked here by anything but an import or a switch.
 
-    The same sale has the same customer or subscription, currency and amount at most `apart_s` seconds apart, or the same
-    charge id. Test sales don't count.
+    The same sale has the same customer or subscription, currency and amount at most `apart_s` seconds apart, or the
+    same charge id. Test sales don't count.
     """
     params = {
         "org": organization_id,

@@ -14,7 +14,7 @@ from models.db import db
 from models.table import Rows
 
 
-class RefundedSale(NamedTuple):
+class RefundableSale(NamedTuple):
     """A sale with what is left of its amount and commission, but for refunds that were judged (`sum_refunds`).
 
     `name` is why it was looked for: its payment, or `CustomerToRefund.id`. `target_id` is its conversion here; `status`
@@ -53,7 +53,7 @@ class CustomerToRefund:
     email: str | None
 
 
-_SALES = Rows(RefundedSale)
+_SALES = Rows(RefundableSale)
 _LOST = "({})".format(", ".join(f"'{status}'" for status in (*EARNS_NOTHING, ConversionStatus.Refunded)))
 # Only a known or changed sale has a conversion already, and only a new or changed one a decision.
 _LEFT_OF_ITEM = f"""
@@ -92,10 +92,10 @@ group by key
 
 def find_sales_of_payments(
     *, organization_id: UUID, switch_id: UUID, payments: Sequence[str]
-) -> dict[str, list[RefundedSale]]:
+) -> dict[str, list[RefundableSale]]:
     """Return all sales of these payments in the switch, by payment and source id."""
     params = {"org": organization_id, "switch": switch_id, "payments": list(payments)}
-    sales: dict[str, list[RefundedSale]] = {}
+    sales: dict[str, list[RefundableSale]] = {}
     for row in _SALES.all(_FIND_OF_PAYMENTS, params):
         sales.setdefault(row.name, []).append(row)
     return sales
@@ -106,9 +106,7 @@ def refund_key(sale_source_id: str) -> str:
     return f"refund of {sale_source_id}"
 
 
-def sum_refunds(
-    *, organization_id: UUID, switch_id: UUID, sale_ids: Sequence[str]
-) -> dict[str, tuple[int, int]]:
+def sum_refunds(*, organization_id: UUID, switch_id: UUID, sale_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Return the amounts and commissions that judged refunds take from these sales, by the sale's source id."""
     names = {refund_key(sale_id): sale_id for sale_id in sale_ids}
     rows = db.run(_SUM_REFUNDS, (organization_id, switch_id, list(names)))
@@ -148,7 +146,8 @@ select w.id, sale.*
 from unnest(%(id)s::text[], %(customer_ref)s::text[], %(affiliate_ref)s::text[], %(owner_id)s::uuid[],
   %(currency)s::text[], %(latest_at)s::timestamptz[], %(least_cents)s::bigint[], %(customer_id)s::text[],
   %(subscription_id)s::text[], %(email)s::text[])
-  as w (id, customer_ref, affiliate_ref, owner_id, currency, latest_at, least_cents, customer_id, subscription_id, email)
+  as w (id, customer_ref, affiliate_ref, owner_id, currency, latest_at, least_cents, customer_id, subscription_id,
+    email)
 cross join lateral (
   select * from (
 {_OF_ITEMS}
@@ -157,8 +156,10 @@ cross join lateral (
     union all
 {_select_earlier("c.processor_subscription_id = w.subscription_id")}
     union all
-{_select_earlier('''c.email_normalized = w.email
-    and coalesce(c.processor_customer_id, w.customer_id, '') = coalesce(w.customer_id, c.processor_customer_id, '')''')}
+{
+    _select_earlier('''c.email_normalized = w.email
+    and coalesce(c.processor_customer_id, w.customer_id, '') = coalesce(w.customer_id, c.processor_customer_id, '')''')
+}
   ) newest (source_id, affiliate_ref, currency, target_id, occurred_at, comes_over, status, is_locked, amount_cents,
     commission_cents)
   order by newest.occurred_at desc, newest.source_id desc limit %(limit)s
@@ -169,7 +170,7 @@ order by w.id, sale.occurred_at desc, sale.source_id desc
 
 def find_newest_sales(
     customers: Sequence[CustomerToRefund], *, organization_id: UUID, switch_id: UUID, id_prefix: str, limit: int
-) -> dict[str, list[RefundedSale]]:
+) -> dict[str, list[RefundableSale]]:
     """Return up to `limit` sales of each of these customers, newest first, by `CustomerToRefund.id`.
 
     `id_prefix` and a source id make the external id of a conversion that an earlier switch brought.
@@ -178,7 +179,7 @@ def find_newest_sales(
         field.name: [getattr(customer, field.name) for customer in customers] for field in fields(CustomerToRefund)
     }
     params |= {"org": organization_id, "switch": switch_id, "prefix": id_prefix, "limit": limit}
-    sales: dict[str, dict[str, RefundedSale]] = {}
+    sales: dict[str, dict[str, RefundableSale]] = {}
     for row in _SALES.all(_FIND_NEWEST, params):
         sales.setdefault(row.name, {}).setdefault(row.source_id, row)
     return {name: list(rows.values()) for name, rows in sales.items()}

@@ -153,7 +153,8 @@ def _judge_known(judging: Judging, item: Item, existing: KnownConversion, facts:
     if existing.program_id != item.owner_program_id:
         return verdicts.leave_out(item, LeftOutReason.IdKnownElsewhere)
     kind = CommissionKind(item.kind or "")
-    status = commission_rules.changed_status(kind, status=existing.status)
+    is_paid_here = existing.was_in_payout or existing.paid_cents > 0
+    status = commission_rules.changed_status(kind, status=existing.status, is_paid_here=is_paid_here)
     is_paid_twice = kind == CommissionKind.Paid and existing.payout_id is not None
     if status is None or is_paid_twice:
         warnings = (SwitchWarning.PaidTwice,) if is_paid_twice else ()
@@ -165,8 +166,9 @@ def _judge_known(judging: Judging, item: Item, existing: KnownConversion, facts:
         "conversion_id": existing.id,
         "affiliate_id": existing.affiliate_id,
         "status": status,
-        "is_locked": True,
+        "is_locked": not is_paid_here,
         "hold_until": None,
+        "taken_back_cents": 0 if existing.payout_locked else existing.net_cents,
     }
     return ItemVerdict(item, SwitchVerdict.Changed, decision=decision, target_type="conversion", target_id=existing.id)
 

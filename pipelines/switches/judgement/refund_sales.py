@@ -9,7 +9,7 @@ from domain import emails
 from domain.switches.decisions import external_event_id
 from models.switches.judgement import refund_lookups
 from models.switches.judgement.items import Item
-from models.switches.judgement.refund_lookups import CustomerToRefund, RefundedSale
+from models.switches.judgement.refund_lookups import CustomerToRefund, RefundableSale
 from pipelines.switches.understanding.context import Judging
 
 # More sales of one affiliate to one customer are not searched at once.
@@ -24,7 +24,7 @@ _Group = tuple[str | None, _Owner]
 class RefundShare:
     """The sale of a refund, and what the refund takes of its amount and commission, in minor units."""
 
-    sale: RefundedSale
+    sale: RefundableSale
     amount_cents: int
     commission_cents: int
 
@@ -61,7 +61,7 @@ def choose(judging: Judging, refunds: Sequence[Item]) -> dict[str, RefundShare]:
     return shares
 
 
-def _find_of_payments(judging: Judging, refunds: Sequence[Item]) -> dict[str, list[RefundedSale]]:
+def _find_of_payments(judging: Judging, refunds: Sequence[Item]) -> dict[str, list[RefundableSale]]:
     """Return the sales that a refund may take of its payment, else of its charge; refunds without either are left out.
 
     A payment whose sales are left out, or of other affiliates, leaves no sale.
@@ -73,18 +73,18 @@ def _find_of_payments(judging: Judging, refunds: Sequence[Item]) -> dict[str, li
     by_payment = refund_lookups.find_sales_of_payments(
         **judging.switch.key, payments=sorted({name for each in names.values() for name in each})
     )
-    takeable: dict[tuple[str, _Owner], list[RefundedSale]] = defaultdict(list)
+    takeable: dict[tuple[str, _Owner], list[RefundableSale]] = defaultdict(list)
     for payment, sales in by_payment.items():
         for sale in sales:
             of_owner = takeable[payment, (sale.affiliate_ref, sale.currency)]
             if sale.comes_over and len(of_owner) < _MAX_OF_PAYMENT:
                 of_owner.append(sale)
-    named = {}
+    by_refund = {}
     for refund in refunds:
-        payment = next((name for name in names[refund.source_id] if name in by_payment), None)
-        if payment is not None:
-            named[refund.source_id] = takeable.get((payment, (refund.affiliate_ref, refund.currency)), [])
-    return named
+        payment_or_charge = next((name for name in names[refund.source_id] if name in by_payment), None)
+        if payment_or_charge is not None:
+            by_refund[refund.source_id] = takeable.get((payment_or_charge, (refund.affiliate_ref, refund.currency)), [])
+    return by_refund
 
 
 class _Left:
@@ -93,7 +93,7 @@ class _Left:
     def __init__(self) -> None:
         self._left: dict[str, tuple[int, int]] = {}
 
-    def load(self, judging: Judging, sales: Iterable[Sequence[RefundedSale]]) -> None:
+    def load(self, judging: Judging, sales: Iterable[Sequence[RefundableSale]]) -> None:
         """Load what refunds of earlier slices left of these sales. Budget: 1 round trip."""
         unknown = {sale.source_id: sale for each in sales for sale in each if sale.source_id not in self._left}
         taken = refund_lookups.sum_refunds(**judging.switch.key, sale_ids=list(unknown)) if unknown else {}
@@ -101,16 +101,16 @@ class _Left:
             amount, commission = taken.get(source_id, (0, 0))
             self._left[source_id] = max(sale.amount_cents - amount, 0), max(sale.commission_cents - commission, 0)
 
-    def find(self, sale: RefundedSale) -> tuple[int, int]:
+    def find(self, sale: RefundableSale) -> tuple[int, int]:
         """Return what is left of a loaded sale's amount and commission."""
         return self._left[sale.source_id]
 
-    def choose(self, refund: Item, sales: Sequence[RefundedSale]) -> RefundedSale | None:
+    def choose(self, refund: Item, sales: Sequence[RefundableSale]) -> RefundableSale | None:
         """Return the first sale with enough left of its commission, else the one with most left; None without any."""
         enough = (sale for sale in sales if self.find(sale)[1] >= _cents(refund))
         return next(enough, None) or max(sales, key=lambda sale: self.find(sale)[::-1], default=None)
 
-    def take(self, refund: Item, sale: RefundedSale) -> RefundShare | None:
+    def take(self, refund: Item, sale: RefundableSale) -> RefundShare | None:
         """Return the share of a refund, and take it from what is left; None if nothing is left."""
         amount_cents, commission_cents = self.find(sale)
         share = RefundShare(
@@ -125,12 +125,12 @@ class _Left:
 class _NewestFirst:
     """The sales of one affiliate to one customer, newest first. Sales that are used up are passed over once."""
 
-    def __init__(self, sales: Sequence[RefundedSale], least_cents: int) -> None:
+    def __init__(self, sales: Sequence[RefundableSale], least_cents: int) -> None:
         self._sales, self._least_cents = sales, least_cents
         self._times = [-sale.occurred_at.timestamp() for sale in sales if sale.occurred_at is not None]
         self._next = list(range(len(sales) + 1))
 
-    def choose(self, refund: Item, left: _Left) -> RefundedSale | None:
+    def choose(self, refund: Item, left: _Left) -> RefundableSale | None:
         """Return the newest sale before a refund with enough left; None without one."""
         assert refund.occurred_at is not None  # else it is left out
         place = self._skip(bisect_left(self._times, -refund.occurred_at.timestamp()))
@@ -152,23 +152,21 @@ class _NewestFirst:
 
 
 def _find_contested(
-    refunds: Sequence[Item], candidates: Mapping[str, Sequence[RefundedSale]], left: _Left
+    refunds: Sequence[Item], candidates: Mapping[str, Sequence[RefundableSale]], left: _Left
 ) -> set[str]:
     """Return the refunds one of whose sales has not enough left for all refunds of the slice that may take it."""
-    wanted: Counter[str] = Counter()
+    demand_cents: Counter[str] = Counter()
     for refund in refunds:
         for sale in candidates.get(refund.source_id, ()):
-            wanted[sale.source_id] += _cents(refund)
+            demand_cents[sale.source_id] += _cents(refund)
     return {
         refund.source_id
         for refund in refunds
-        if any(wanted[sale.source_id] > left.find(sale)[1] for sale in candidates.get(refund.source_id, ()))
+        if any(demand_cents[sale.source_id] > left.find(sale)[1] for sale in candidates.get(refund.source_id, ()))
     }
 
 
-def _load_stocks(
-    judging: Judging, groups: Mapping[_Group, Sequence[Item]], left: _Left
-) -> dict[_Group, _NewestFirst]:
+def _load_stocks(judging: Judging, groups: Mapping[_Group, Sequence[Item]], left: _Left) -> dict[_Group, _NewestFirst]:
     """Return the sales that refunds of the same customer and affiliate may take."""
     customers = {}
     for place, (group, members) in enumerate(groups.items()):
@@ -187,7 +185,7 @@ def _load_stocks(
 
 def _find_newest(
     judging: Judging, customers: Sequence[CustomerToRefund], *, limit: int
-) -> dict[str, list[RefundedSale]]:
+) -> dict[str, list[RefundableSale]]:
     if not customers:
         return {}
     prefix = external_event_id(judging.switch.source, "")

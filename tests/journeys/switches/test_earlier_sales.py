@@ -8,10 +8,16 @@ import pytest
 from domain.switches.records import CommissionKind
 from tests.support.rows.brands import Brand
 from tests.support.switches import undoing
-from tests.support.switches.catching_up import find_payable, list_conversions, read, run, sum_balances
 from tests.support.switches.judged_rows import list_exceptions
 from tests.support.switches.scene import days_ago
-from tests.support.switches.source_records import build_commission
+from tests.support.switches.source_records import (
+    build_commission,
+    find_payable,
+    list_conversions,
+    read,
+    run,
+    sum_balances,
+)
 
 _NAMES = {"billing_id": "cus_1", "subscription_id": "sub_1", "customer_email": "Jo@example.com"}
 _TAKEN = "reversed_cents"

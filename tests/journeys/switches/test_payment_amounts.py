@@ -6,8 +6,7 @@ Source: the switch-over rules, "Commissions" (several commissions of one payment
 import pytest
 
 from tests.support.rows.brands import Brand
-from tests.support.switches.catching_up import list_conversions, read, run
-from tests.support.switches.source_records import build_commission
+from tests.support.switches.source_records import build_commission, list_conversions, read, run
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from tests.api.gateways.conftest import Shop
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
-from tests.support.switches.catching_up import list_conversions, read, run
-from tests.support.switches.source_records import build_commission
+from tests.support.switches.source_records import build_commission, list_conversions, read, run
 
 
 @pytest.fixture
