@@ -86,6 +86,8 @@ class CommissionDecision:
     `refunded_cents` are taken from the conversion; the row's `target_id` is the id of the refund to insert. It is the
     same in every switch of the source (`refund_id`), so a later switch finds that the refund is booked. With
     `is_owed_back` a refund of a sale that was paid there lowers what the affiliate is owed here.
+    `charge_id` and `sale_cents` (the amount of the sale, also where another commission carries it; None:
+    `amount_cents`) find a sale that was booked here since. `taken_back_cents` is what a change takes of what is owed.
     """
 
     act: Literal["create", "change", "refund"]
@@ -107,6 +109,9 @@ class CommissionDecision:
     customer_email: str | None = None
     customer_name: str | None = None
     is_owed_back: bool = False
+    charge_id: str | None = None
+    sale_cents: int | None = None
+    taken_back_cents: int = 0
 
 
 def external_event_id(source: str, source_id: str) -> str:

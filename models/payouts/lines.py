@@ -76,6 +76,19 @@ def lock_paying(*, organization_id: UUID, conversion_id: UUID) -> list[PayoutLin
     return _lines.all(_LOCK_PAYING, (organization_id, conversion_id))
 
 
+_LOCK_PAYING_ALL = f"""{_SELECT} and l.conversion_id = any(%s) and l.released_at is null and l.native_amount_cents > 0
+order by l.conversion_id, l.is_open desc, p.created_at desc, l.id for update of l, p
+"""
+
+
+def lock_paying_all(*, organization_id: UUID, conversion_ids: Sequence[UUID]) -> dict[UUID, list[PayoutLine]]:
+    """Return what `lock_paying` returns for each of these locked conversions, by conversion. Budget: 1 round trip."""
+    lines: dict[UUID, list[PayoutLine]] = {}
+    for line in _lines.all(_LOCK_PAYING_ALL, (organization_id, list(conversion_ids))):
+        lines.setdefault(line.conversion_id, []).append(line)
+    return lines
+
+
 def find_open_cents(*, organization_id: UUID, conversion_id: UUID) -> int:
     """Return what the conversion's open line pays, or (negative) holds back, in native minor units; 0 without one."""
     row = db.row(_OPEN_CENTS, (organization_id, conversion_id))
@@ -123,6 +136,41 @@ def stage_change(*, organization_id: UUID, line: PayoutLine, change: LineChange,
     db.stage(_CHANGE, asdict(change) | params)
     if change.amount_cents != line.amount_cents:
         db.stage(_CHANGE_SUM, (change.amount_cents - line.amount_cents, organization_id, line.payout_id))
+
+
+_CHANGE_ALL = """
+update payout_line l set native_amount_cents = v.native_cents, amount_cents = v.amount_cents,
+  reversed_native_cents = v.reversed_native, reversed_amount_cents = v.reversed_amount,
+  reversed_at = case when v.reversed_native > 0 then %(at)s end, is_open = l.is_open and v.native_cents <> 0,
+  released_at = case when v.native_cents = 0 then %(at)s else l.released_at end
+from unnest(%(ids)s::uuid[], %(native)s::bigint[], %(amounts)s::bigint[], %(reversed_native)s::bigint[],
+  %(reversed_amounts)s::bigint[]) as v (id, native_cents, amount_cents, reversed_native, reversed_amount)
+where l.organization_id = %(org)s and l.id = v.id
+"""
+_CHANGE_SUMS = """
+update payout p set amount_cents = p.amount_cents + v.cents
+from (select id, sum(cents) as cents from unnest(%(payouts)s::uuid[], %(changes)s::bigint[]) as c (id, cents)
+  group by id) v
+where p.organization_id = %(org)s and p.id = v.id and v.cents <> 0
+"""
+
+
+def stage_changes(*, organization_id: UUID, changes: Sequence[tuple[PayoutLine, LineChange]], at: datetime) -> None:
+    """Stage what `stage_change` stages for each of these lines, in two statements."""
+    if changes:
+        params = {
+            "org": organization_id,
+            "at": at,
+            "ids": [line.id for line, _ in changes],
+            "native": [change.native_cents for _, change in changes],
+            "amounts": [change.amount_cents for _, change in changes],
+            "reversed_native": [change.reversed_native_cents for _, change in changes],
+            "reversed_amounts": [change.reversed_amount_cents for _, change in changes],
+            "payouts": [line.payout_id for line, _ in changes],
+            "changes": [change.amount_cents - line.amount_cents for line, change in changes],
+        }
+        db.stage(_CHANGE_ALL, params)
+        db.stage(_CHANGE_SUMS, params)
 
 
 _RELEASE = """

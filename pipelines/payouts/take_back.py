@@ -5,11 +5,16 @@ and the affiliate's next payout holds it back, because the conversion was paid m
 Source: tracking spec, section 3 (refunds); core spec, "Payout", line item.
 """
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from domain.payouts import reversal
+from domain.payouts.reversal import LineChange
 from models.conversions.conversions import Conversion
 from models.payouts import lines
+from models.payouts.lines import PayoutLine
 
 
 def take_back_if_in_payout(conversion: Conversion, cents: int, *, now: datetime) -> None:
@@ -29,12 +34,41 @@ def take_back(conversion: Conversion, cents: int, *, now: datetime) -> None:
     grew; an amount that the lines do not cover is ignored. Budget: one round trip.
     """
     paying_lines = lines.lock_paying(organization_id=conversion.organization_id, conversion_id=conversion.id)
+    for line, change in _shrink(paying_lines, conversion.net_commission_cents, cents):
+        lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenCommission:
+    """What is taken from a locked conversion, and what it earned before, in native minor units."""
+
+    conversion_id: UUID
+    net_cents: int
+    taken_cents: int
+
+
+def take_back_all(taken: Sequence[TakenCommission], *, organization_id: UUID, now: datetime) -> None:
+    """Do as `take_back` for several conversions, each given once. Budget: one round trip for any number of them."""
+    if not taken:
+        return
+    paying_lines = lines.lock_paying_all(
+        organization_id=organization_id, conversion_ids=sorted(each.conversion_id for each in taken)
+    )
+    changes = [
+        changed
+        for each in taken
+        for changed in _shrink(paying_lines.get(each.conversion_id, ()), each.net_cents, each.taken_cents)
+    ]
+    lines.stage_changes(organization_id=organization_id, changes=changes, at=now)
+
+
+def _shrink(paying_lines: Sequence[PayoutLine], net_cents: int, cents: int) -> Iterator[tuple[PayoutLine, LineChange]]:
     paid_cents = sum(line.native_amount_cents - line.reversed_native_cents for line in paying_lines)
-    cents = max(cents - max(conversion.net_commission_cents - paid_cents, 0), 0)
+    cents = max(cents - max(net_cents - paid_cents, 0), 0)
     for line in paying_lines:
         change = reversal.shrink(line.as_it_stands, cents)
         if change.absorbed_cents:
-            lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
+            yield line, change
             cents -= change.absorbed_cents
 
 

@@ -84,12 +84,16 @@ def reason_for_time(*, occurred_at: datetime | None, cut_over_at: datetime, now:
     return LeftOutReason.AfterCutOver if occurred_at > cut_over_at else None
 
 
-def changed_status(kind: CommissionKind, *, status: str) -> ConversionStatus | None:
+def changed_status(kind: CommissionKind, *, status: str, is_paid_here: bool = False) -> ConversionStatus | None:
     """Return the status that a conversion from an earlier switch gets by its kind now; None if it stays.
 
-    Unpaid becomes Paid once the old system paid it. Refunded and Denied follow from anything but themselves.
+    Unpaid becomes Paid once the old system paid it. Refunded and Denied follow from anything but themselves. What is
+    paid here, or is in a payout of ours, cannot be denied, as elsewhere in the service: it is refunded, so that the
+    affiliate owes it back.
     """
     if kind == CommissionKind.Paid:
         return ConversionStatus.Paid if status in _UNPAID else None
     lost = _LOST.get(kind)
+    if lost is not None and is_paid_here:
+        lost = ConversionStatus.Refunded
     return None if lost is None or status in _LOST.values() else lost

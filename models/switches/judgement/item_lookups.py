@@ -183,8 +183,34 @@ cross join lateral (
 
 
 def find_first_of_payments(*, organization_id: UUID, switch_id: UUID, keys: Sequence[str]) -> dict[str, str]:
-    """Return the first commission of each payment by source id: it carries the sale's amount."""
+    """Return the first commission of each payment by source id, whatever becomes of it: the source's own sums."""
     return dict(db.run(_FIRST_OF_PAYMENTS, (organization_id, switch_id, list(keys))))
+
+
+# A conversion that an earlier switch brought keeps its amount, so it comes before rows that were judged already.
+_AMOUNT_CARRIERS = """
+select distinct on (i.key) i.key, i.source_id from switch_item i
+left join lateral (
+  select amount_cents from conversion
+  where organization_id = i.organization_id and source = 'import' and external_event_id = %(prefix)s || i.source_id
+  limit 1
+) c on true
+where i.organization_id = %(org)s and i.switch_id = %(switch)s and i.collection = 'commissions'
+  and i.key = any(%(keys)s) and i.commission_cents >= 0
+  and (c.amount_cents > 0 or (i.verdict = 'new' and (i.decision->>'amount_cents')::bigint > 0))
+order by i.key, c.amount_cents > 0 desc nulls last, i.source_id
+"""
+
+
+def find_amount_carriers(
+    *, organization_id: UUID, switch_id: UUID, keys: Sequence[str], id_prefix: str
+) -> dict[str, str]:
+    """Return the commission that has the amount of each payment already, by payment: here, or in a judged row.
+
+    `id_prefix` and a source id make the external id of a brought conversion.
+    """
+    params = {"org": organization_id, "switch": switch_id, "keys": list(keys), "prefix": id_prefix}
+    return dict(db.run(_AMOUNT_CARRIERS, params))
 
 
 def find_first_sales(

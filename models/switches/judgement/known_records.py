@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
 
+from models import conditions
 from models.db import db
 from models.table import Rows
 
@@ -93,7 +94,10 @@ def find_codes(*, organization_id: UUID, codes: Sequence[str]) -> dict[str, Know
 
 
 class KnownConversion(NamedTuple):
-    """A conversion that an earlier switch brought. `payout_id` is of one that names it."""
+    """A conversion that an earlier switch brought. `payout_id` is of a payout that names it.
+
+    `net_cents` is what it earns now, `paid_cents` what was paid of it. `was_in_payout`: also one that was voided.
+    """
 
     external_event_id: str
     id: UUID
@@ -101,14 +105,20 @@ class KnownConversion(NamedTuple):
     affiliate_id: UUID
     status: str
     payout_locked: bool
+    net_cents: int
+    paid_cents: int
     payout_id: UUID | None
+    was_in_payout: bool
 
 
 _CONVERSIONS = Rows(KnownConversion)
-_FIND_CONVERSIONS = """
+_FIND_CONVERSIONS = f"""
 select c.external_event_id, c.id, c.program_id, c.affiliate_id, c.status, c.payout_locked,
+  {conditions.earned_cents("c")}, c.paid_cents,
   (select l.payout_id from payout_line l
-    where l.organization_id = c.organization_id and l.conversion_id = c.id and l.released_at is null limit 1)
+    join payout p on p.organization_id = l.organization_id and p.id = l.payout_id and p.voided_at is null
+    where l.organization_id = c.organization_id and l.conversion_id = c.id and l.released_at is null limit 1),
+  exists (select from payout_line l where l.organization_id = c.organization_id and l.conversion_id = c.id)
 from conversion c
 where c.organization_id = %s and c.source = %s and c.external_event_id = any(%s)
 """
@@ -131,6 +141,7 @@ class SaleToMatch(NamedTuple):
 
     source_id: str
     customer_id: str | None
+    subscription_id: str | None
     email: str | None
     charge_id: str | None
     currency: str
@@ -139,13 +150,13 @@ class SaleToMatch(NamedTuple):
 
 
 # Signed sales and payments of gateways have their customers in tables of their own. A payment's amount here is that of
-# its conversion, after tax; without a conversion it is the paid one.
+# its conversion, after tax; without a conversion it is the paid one. What was only a test earns nothing here.
 _TRACKED = """
 with wanted as (
   select w.*, w.at - %(apart)s::interval as earliest, w.at + %(apart)s::interval as latest
-  from unnest(%(source_ids)s::text[], %(customer_ids)s::text[], %(emails)s::text[], %(charges)s::text[],
-    %(currencies)s::text[], %(amounts)s::bigint[], %(times)s::timestamptz[])
-    as w (source_id, customer_id, email, charge_id, currency, amount_cents, at)
+  from unnest(%(source_ids)s::text[], %(customer_ids)s::text[], %(subscriptions)s::text[], %(emails)s::text[],
+    %(charges)s::text[], %(currencies)s::text[], %(amounts)s::bigint[], %(times)s::timestamptz[])
+    as w (source_id, customer_id, subscription_id, email, charge_id, currency, amount_cents, at)
 ), gateways as materialized (
   select distinct gateway from gateway_connection where organization_id = %(org)s
 )
@@ -153,36 +164,43 @@ select w.source_id from wanted w
 where exists (
   select from sale s where s.organization_id = %(org)s and s.customer_id = w.customer_id
     and s.accepted_at between w.earliest and w.latest
-    and s.currency = w.currency and s.amount_cents = w.amount_cents
+    and s.currency = w.currency and s.amount_cents = w.amount_cents and not s.is_test
 ) or exists (
   select from sale s where s.organization_id = %(org)s and s.email_normalized = w.email
     and s.accepted_at between w.earliest and w.latest
-    and s.currency = w.currency and s.amount_cents = w.amount_cents
+    and s.currency = w.currency and s.amount_cents = w.amount_cents and not s.is_test
 ) or exists (
-  select from sale s where s.organization_id = %(org)s and s.external_event_id = w.charge_id
+  select from sale s where s.organization_id = %(org)s and s.external_event_id = w.charge_id and not s.is_test
 ) or exists (
   select from gateways g join gateway_payment p on p.organization_id = %(org)s and p.gateway = g.gateway
-    and p.external_id = w.charge_id
+    and p.external_id = w.charge_id and not p.is_test
 ) or exists (
   select from gateways g
   join gateway_payment p on p.organization_id = %(org)s and p.gateway = g.gateway and p.customer_id = w.customer_id
-    and p.paid_at between w.earliest and w.latest and p.currency = w.currency
+    and p.paid_at between w.earliest and w.latest and p.currency = w.currency and not p.is_test
+  left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id
+  where w.amount_cents in (c.amount_cents, p.paid_cents)
+) or exists (
+  select from gateways g
+  join gateway_payment p on p.organization_id = %(org)s and p.gateway = g.gateway
+    and p.subscription_id = w.subscription_id
+    and p.paid_at between w.earliest and w.latest and p.currency = w.currency and not p.is_test
   left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id
   where w.amount_cents in (c.amount_cents, p.paid_cents)
 ) or exists (
   select from gateways g
   join gateway_payment p on p.organization_id = %(org)s and p.gateway = g.gateway and p.email_normalized = w.email
-    and p.paid_at between w.earliest and w.latest and p.currency = w.currency
+    and p.paid_at between w.earliest and w.latest and p.currency = w.currency and not p.is_test
   left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id
   where w.amount_cents in (c.amount_cents, p.paid_cents)
 ) or exists (
   select from conversion c where c.organization_id = %(org)s and c.source = 'manual'
     and c.processor_customer_id = w.customer_id and c.occurred_at between w.earliest and w.latest
-    and c.currency = w.currency and c.amount_cents = w.amount_cents
+    and c.currency = w.currency and c.amount_cents = w.amount_cents and not c.is_test
 ) or exists (
   select from conversion c where c.organization_id = %(org)s and c.source = 'manual'
     and c.email_normalized = w.email and c.occurred_at between w.earliest and w.latest
-    and c.currency = w.currency and c.amount_cents = w.amount_cents
+    and c.currency = w.currency and c.amount_cents = w.amount_cents and not c.is_test
 )
 """
 
@@ -190,13 +208,15 @@ where exists (
 def find_tracked(*, organization_id: UUID, sales: Sequence[SaleToMatch], apart_s: int) -> set[str]:
     """Return the source ids of sales that are booked here by anything but an import or a switch.
 
-    The same sale has the same customer, currency and amount at most `apart_s` seconds apart, or the same charge id.
+    The same sale has the same customer or subscription, currency and amount at most `apart_s` seconds apart, or the
+    same charge id. Test sales don't count.
     """
     params = {
         "org": organization_id,
         "apart": f"{apart_s} seconds",
         "source_ids": [sale.source_id for sale in sales],
         "customer_ids": [sale.customer_id for sale in sales],
+        "subscriptions": [sale.subscription_id for sale in sales],
         "emails": [sale.email for sale in sales],
         "charges": [sale.charge_id for sale in sales],
         "currencies": [sale.currency for sale in sales],

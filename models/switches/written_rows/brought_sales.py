@@ -13,7 +13,10 @@ from models.table import Rows, columns, unnest
 
 
 class BroughtSale(NamedTuple):
-    """A conversion as it is here, locked. `is_in_payout`: a payout that is not voided names it."""
+    """A conversion as it is here, locked. `is_in_payout`: a payout that is not voided names it.
+
+    `was_in_payout`: also one that was voided.
+    """
 
     id: UUID
     affiliate_id: UUID
@@ -26,7 +29,9 @@ class BroughtSale(NamedTuple):
     status: str
     payout_locked: bool
     refund_count: int
+    paid_cents: int
     is_in_payout: bool
+    was_in_payout: bool
 
 
 _ROWS = Rows(BroughtSale)
@@ -35,9 +40,13 @@ _REFUND_COUNT = """(select coalesce(max(r.place), 0) from refund r
   where r.organization_id = c.organization_id and r.conversion_id = c.id)"""
 _IN_PAYOUT = """exists (select from payout_line l
   join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
-  where l.organization_id = c.organization_id and l.conversion_id = c.id and p.voided_at is null)"""
+  where l.organization_id = c.organization_id and l.conversion_id = c.id and l.released_at is null
+    and p.voided_at is null)"""
+_WAS_IN_PAYOUT = """exists (select from payout_line l
+  where l.organization_id = c.organization_id and l.conversion_id = c.id)"""
+_DERIVED = {"refund_count": _REFUND_COUNT, "is_in_payout": _IN_PAYOUT, "was_in_payout": _WAS_IN_PAYOUT}
 _FIND = f"""
-select {columns(BroughtSale, "c", refund_count=_REFUND_COUNT, is_in_payout=_IN_PAYOUT)}
+select {columns(BroughtSale, "c", **_DERIVED)}
 from conversion c where c.organization_id = %s and c.id = any(%s) order by c.id
 """
 
@@ -115,10 +124,22 @@ def stage_refunds(refunds: Sequence[BroughtRefund], *, organization_id: UUID, sw
 
 _PAID_THERE = "c.reversed_cents - c.commission_cents"
 # One statement may not change a row twice, so the refunds follow in another one.
+# What was owed here until the former system paid it has earned already.
+_HAS_EARNED = """exists (select from ledger_entry e
+  where e.organization_id = c.organization_id and e.conversion_id = c.id and e.kind = 'earn')"""
+_AGAIN = "c.commission_cents - c.reversed_cents - booked.cents"
 _OPEN = (
     f"""
+{entries.insert_sql(kind="'adjust'", cents=_AGAIN, cause="md5('open ' || %(switch)s)::uuid", at="%(at)s")}
+from conversion c
+cross join lateral (select sum(l.amount_cents) as cents from ledger_entry l
+  where l.organization_id = c.organization_id and l.conversion_id = c.id
+    and l.kind in ('earn', 'reverse', 'restore', 'adjust')) booked
+where c.organization_id = %(org)s and c.id = any(%(ids)s) and {_HAS_EARNED} and {_AGAIN} <> 0
+""",
+    f"""
 {entries.insert_sql(kind="'earn'", cents="c.commission_cents", cause="%(switch)s", at="%(at)s")}
-from conversion c where c.organization_id = %(org)s and c.id = any(%(ids)s)
+from conversion c where c.organization_id = %(org)s and c.id = any(%(ids)s) and not {_HAS_EARNED}
 """,
     f"""
 {entries.insert_sql(kind="'paid_before'", cents=_PAID_THERE, cause="%(switch)s", at="%(at)s")}
@@ -152,7 +173,8 @@ with sent as (
 {entries.insert_sql(kind="'adjust'", cents="-booked.cents", cause="%(cause)s", at="%(at)s")}
 from sent s join conversion c on c.organization_id = %(org)s and c.id = s.id
 cross join lateral (select sum(l.amount_cents) as cents from ledger_entry l
-  where l.organization_id = c.organization_id and l.conversion_id = c.id) booked
+  where l.organization_id = c.organization_id and l.conversion_id = c.id
+    and l.kind in ('earn', 'reverse', 'restore', 'adjust')) booked
 where not c.payout_locked and (s.is_locked or s.status in {conditions.EARNS_NOTHING}) and booked.cents <> 0
 """
 

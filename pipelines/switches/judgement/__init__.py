@@ -7,6 +7,7 @@ default_slugs        the default link of each new affiliate
 code_verdicts        coupon codes
 commission_verdicts  commissions become conversions
 refund_verdicts      negative commissions become refunds
+refund_sales         the sale that each refund takes back
 customer_verdicts    customers by every name, with first payment and count
 tallies              counts and sums of judged slices
 figure_comparison    the source's own figures beside the sums of its rows

@@ -24,9 +24,12 @@ _UNPAID_EARNINGS, _BONUS = "unpaid_earnings", "Bonus"
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What other rows and the brand's records say of a slice."""
+    """What other rows and the brand's records say of a slice.
 
-    first_of_payments: Mapping[str, str]
+    `carriers`: the commission that has the amount of each payment, of those that come over.
+    """
+
+    carriers: dict[str, str]
     first_sales: Mapping[str, tuple[str, str | None]]
     existing: Mapping[str, KnownConversion]
     tracked: set[str]
@@ -46,13 +49,13 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
 
 
 def carried_cents(item: Item, first_of_payments: Mapping[str, str]) -> int:
-    """Return the sale's amount, or 0 if another commission of the payment carries it."""
+    """Return the sale's amount, or 0 if another commission of the payment stands for it in the source's sums."""
     is_first = item.key is None or first_of_payments.get(item.key, item.source_id) == item.source_id
     return (item.amount_cents or 0) if is_first else 0
 
 
 def find_first_of_payments(judging: Judging, slice_items: Sequence[Item]) -> dict[str, str]:
-    """Return which commission carries the amount of each payment of a slice. Budget: 1 round trip."""
+    """Return the first commission of each payment of a slice, by payment. Budget: 1 round trip."""
     keys = {item.key for item in slice_items if item.key is not None}
     return item_lookups.find_first_of_payments(**judging.switch.key, keys=sorted(keys))
 
@@ -86,7 +89,11 @@ def _load_facts(judging: Judging, slice_items: Sequence[Item], candidates: Seque
     organization_id, source = judging.switch.organization_id, judging.switch.source
     customers = {item.customer_ref for item in candidates if item.customer_ref is not None}
     return _Facts(
-        first_of_payments=find_first_of_payments(judging, slice_items),
+        carriers=item_lookups.find_amount_carriers(
+            **judging.switch.key,
+            keys=sorted({item.key for item in candidates if item.key is not None}),
+            id_prefix=external_event_id(source, ""),
+        ),
         first_sales=item_lookups.find_first_sales(**judging.switch.key, customer_refs=sorted(customers)),
         existing=known_records.find_conversions(
             organization_id=organization_id,
@@ -108,6 +115,7 @@ def _sale_to_match(item: Item) -> SaleToMatch:
     return SaleToMatch(
         source_id=item.source_id,
         customer_id=record.get("billing_id"),
+        subscription_id=record.get("subscription_id"),
         email=emails.normalize(email) if email else None,
         charge_id=record.get("charge_id"),
         currency=item.currency,
@@ -130,6 +138,8 @@ def _judge_candidate(judging: Judging, item: Item, facts: _Facts) -> ItemVerdict
         "is_locked": initial.is_locked,
         "hold_until": _hold_until(judging, item) if initial.has_hold else None,
     }
+    if decision["amount_cents"] and item.key is not None:
+        facts.carriers[item.key] = item.source_id
     return ItemVerdict(
         item,
         SwitchVerdict.New,
@@ -143,7 +153,8 @@ def _judge_known(judging: Judging, item: Item, existing: KnownConversion, facts:
     if existing.program_id != item.owner_program_id:
         return verdicts.leave_out(item, LeftOutReason.IdKnownElsewhere)
     kind = CommissionKind(item.kind or "")
-    status = commission_rules.changed_status(kind, status=existing.status)
+    is_paid_here = existing.was_in_payout or existing.paid_cents > 0
+    status = commission_rules.changed_status(kind, status=existing.status, is_paid_here=is_paid_here)
     is_paid_twice = kind == CommissionKind.Paid and existing.payout_id is not None
     if status is None or is_paid_twice:
         warnings = (SwitchWarning.PaidTwice,) if is_paid_twice else ()
@@ -155,8 +166,9 @@ def _judge_known(judging: Judging, item: Item, existing: KnownConversion, facts:
         "conversion_id": existing.id,
         "affiliate_id": existing.affiliate_id,
         "status": status,
-        "is_locked": True,
+        "is_locked": not is_paid_here,
         "hold_until": None,
+        "taken_back_cents": 0 if existing.payout_locked else existing.net_cents,
     }
     return ItemVerdict(item, SwitchVerdict.Changed, decision=decision, target_type="conversion", target_id=existing.id)
 
@@ -164,7 +176,7 @@ def _judge_known(judging: Judging, item: Item, existing: KnownConversion, facts:
 def _decision(judging: Judging, item: Item, facts: _Facts) -> dict[str, Any]:
     """Return the fields of a CommissionDecision that do not depend on the act."""
     record = item.record or {}
-    amount_cents = carried_cents(item, facts.first_of_payments)
+    amount_cents = _amount_of_payment(item, facts)
     return {
         "affiliate_id": item.owner_id,
         "program_id": item.owner_program_id,
@@ -179,7 +191,16 @@ def _decision(judging: Judging, item: Item, facts: _Facts) -> dict[str, Any]:
         "processor_subscription_id": record.get("subscription_id"),
         "customer_email": record.get("customer_email"),
         "customer_name": record.get("customer_name"),
+        "charge_id": record.get("charge_id"),
+        "sale_cents": item.amount_cents or 0,
     }
+
+
+def _amount_of_payment(item: Item, facts: _Facts) -> int:
+    """Return the sale's amount for the first commission of a payment that comes over; 0 if another one has it."""
+    if not item.amount_cents or item.key is None:
+        return item.amount_cents or 0
+    return item.amount_cents if facts.carriers.get(item.key, item.source_id) == item.source_id else 0
 
 
 def _type(item: Item, first_sales: Mapping[str, tuple[str, str | None]]) -> str:

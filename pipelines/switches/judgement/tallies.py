@@ -82,9 +82,13 @@ class _Tally:
 
 
 def _payable_cents(verdict: ItemVerdict) -> int:
-    """Return what Run makes payable by a row: negative for a refund that is owed back."""
+    """Return what Run makes payable by a row: negative for what a change or a refund takes of what is owed here."""
     decision = verdict.decision
-    if verdict.verdict != SwitchVerdict.New or decision is None or isinstance(decision, CommissionDecision):
+    if decision is None or isinstance(decision, CommissionDecision):
+        return 0
+    if verdict.verdict == SwitchVerdict.Changed:
+        return -int(decision["taken_back_cents"])
+    if verdict.verdict != SwitchVerdict.New:
         return 0
     status, is_locked, cents = decision["status"], decision["is_locked"], int(decision["commission_cents"])
     if decision["act"] == "refund":

@@ -2,12 +2,15 @@
 
 from uuid import UUID
 
+from domain.statuses import EARNS_NOTHING
 from domain.switches.decisions import CommissionDecision
 from models import advisory_locks
 from models.imports import removal
 from models.switches.undo import obstacles, removals
 from models.switches.undo.slices import RowToUndo
 from pipelines.switches.removing.slices import UndoSlice
+
+_NO_ID = str(UUID(int=0))
 
 
 def remove_refunds(slice_: UndoSlice) -> list[str]:
@@ -57,12 +60,20 @@ def _remove_created(slice_: UndoSlice, rows: list[tuple[RowToUndo, UUID]]) -> li
 
 
 def _restore_changed(slice_: UndoSlice, rows: list[tuple[RowToUndo, CommissionDecision]]) -> list[str]:
-    """Stage the former states. A conversion that a payout names, or that people changed since, stays as it is."""
+    """Stage the former states. A conversion that a payout names, or that people changed since, stays as it is.
+
+    So does one that was paid there if a refund of it was owed back: it stays Paid, and owes nothing.
+    """
     if not rows:
         return []
     by_refund = {UUID(row.former["refund_id"]): row for row, _ in rows if row.former and "refund_id" in row.former}
     refunds = _removable_refunds(slice_, list(by_refund)) if by_refund else set()
     _take_back(slice_, refunds)
+    unlocked = {
+        decision.conversion_id: row.former
+        for row, decision in rows
+        if row.former and row.former["status"] in EARNS_NOTHING and UUID(row.former.get("refund_id", _NO_ID)) in refunds
+    }
     by_state = [(row, decision) for row, decision in rows if row.former and "refund_id" not in row.former]
     sales = removals.lock_changed(
         organization_id=slice_.organization_id, conversion_ids=[decision.conversion_id for _, decision in by_state]
@@ -75,7 +86,7 @@ def _restore_changed(slice_: UndoSlice, rows: list[tuple[RowToUndo, CommissionDe
         and (sale.status, sale.payout_locked) == (decision.status, decision.is_locked)
     ]
     removals.stage_states(
-        {decision.conversion_id: row.former for row, decision in restored if row.former},
+        unlocked | {decision.conversion_id: row.former for row, decision in restored if row.former},
         **slice_.switch.key,
         cause_id=slice_.imports["Conversions"],
         at=slice_.now,

@@ -3,8 +3,8 @@
 Source: the switch-over rules, "Commissions" and "Known and changed".
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -14,13 +14,18 @@ from domain.conversions.customers import CustomerNames
 from domain.statuses import EARNS_NOTHING, ConversionStatus
 from domain.switches.decisions import CommissionDecision
 from domain.switches.reasons import LeftOutReason, SwitchWarning
+from domain.switches.rules import commission_rules
 from models import advisory_locks, ids
 from models.imports import conversions
 from models.imports.conversions import ImportedConversion
 from models.imports.imports import ImportJob
+from models.switches.judgement import known_records
+from models.switches.judgement.known_records import SaleToMatch
 from models.switches.written_rows import brought_sales
 from models.switches.written_rows.brought_sales import BroughtRefund, BroughtSale
 from models.switches.written_rows.written import RowToWrite
+from pipelines.payouts import take_back
+from pipelines.payouts.take_back import TakenCommission
 from pipelines.switches.writing.slices import Slice, WrittenRows, leave_out_deleted
 
 _METHOD = "historical_import"
@@ -32,8 +37,9 @@ Rows = Sequence[tuple[RowToWrite, CommissionDecision]]
 def write(slice_: Slice) -> WrittenRows:
     """Stage a slice: conversions to create and states to change.
 
-    A conversion that a payout names by now keeps its state, with the warning `paid_twice`.
-    Budget: 6 round trips for any number of rows, and one for each program.
+    A conversion that a payout names and that was paid there keeps its state, with the warning `paid_twice`. A sale that
+    was booked here since it was judged is left out.
+    Budget: 8 round trips for any number of rows, and one for each program.
     """
     advisory_locks.stage_shared_payout_run_lock(slice_.organization_id)
     rows = slice_.read(CommissionDecision)
@@ -45,7 +51,7 @@ def write(slice_: Slice) -> WrittenRows:
 
 
 def write_refunds(slice_: Slice) -> WrittenRows:
-    """Stage a slice of refunds, each up to what is left of its conversion. Budget: 4 round trips.
+    """Stage a slice of refunds, each up to what is left of its conversion. Budget: 5 round trips.
 
     A refund that is owed back of a sale that was paid there makes its conversion count for payouts again.
     """
@@ -55,6 +61,7 @@ def write_refunds(slice_: Slice) -> WrittenRows:
     sales = brought_sales.lock_all(
         organization_id=slice_.organization_id, ids=[decision.conversion_id for _, decision in rows]
     )
+    before = dict(sales)
     refunds = []
     owing_back = set()
     for row, decision in rows:
@@ -69,11 +76,16 @@ def write_refunds(slice_: Slice) -> WrittenRows:
             owing_back.add(sale.id)
         sales[sale.id] = _apply_refund(sale, refund)
     brought_sales.stage_opening(sorted(owing_back), **slice_.switch.key, at=slice_.now)
-    brought_sales.stage_refunds(refunds, **slice_.switch.key, at=slice_.now)
+    _book_refunds(slice_, refunds, before)
     return written
 
 
 def _create(slice_: Slice, rows: Rows, written: WrittenRows) -> None:
+    tracked = known_records.find_tracked(
+        organization_id=slice_.organization_id,
+        sales=[_sale_to_match(row.source_id, decision) for row, decision in rows],
+        apart_s=commission_rules.SAME_SALE_S,
+    )
     existing = conversions.find_existing(
         organization_id=slice_.organization_id, external_event_ids=[decision.external_event_id for _, decision in rows]
     )
@@ -81,6 +93,8 @@ def _create(slice_: Slice, rows: Rows, written: WrittenRows) -> None:
     for row, decision in rows:
         if decision.external_event_id in existing:
             written.left_out[row.source_id] = LeftOutReason.IdKnownElsewhere.value
+        elif row.source_id in tracked:
+            written.left_out[row.source_id] = LeftOutReason.AlreadyTracked.value
         else:
             by_program[decision.program_id].append(_conversion(decision))
     job = ImportJob(
@@ -104,6 +118,20 @@ def _create(slice_: Slice, rows: Rows, written: WrittenRows) -> None:
             is_test=False,
             switch_id=slice_.switch.id,
         )
+
+
+def _sale_to_match(source_id: str, decision: CommissionDecision) -> SaleToMatch:
+    email = decision.customer_email
+    return SaleToMatch(
+        source_id=source_id,
+        customer_id=decision.processor_customer_id,
+        subscription_id=decision.processor_subscription_id,
+        email=emails.normalize(email) if email else None,
+        charge_id=decision.charge_id,
+        currency=decision.currency,
+        amount_cents=decision.amount_cents if decision.sale_cents is None else decision.sale_cents,
+        occurred_at=decision.occurred_at,
+    )
 
 
 def _conversion(decision: CommissionDecision) -> ImportedConversion:
@@ -146,23 +174,62 @@ def _change(slice_: Slice, rows: Rows, written: WrittenRows) -> None:
         sale = sales.get(decision.conversion_id)
         if sale is None:
             written.left_out[row.source_id] = LeftOutReason.IdKnownElsewhere.value
-        elif sale.is_in_payout:
+        elif sale.is_in_payout and decision.status == ConversionStatus.Paid:
             written.unchanged.setdefault(SwitchWarning.PaidTwice.value, []).append(row.source_id)
         else:
+            state, refund = _choose_change(sale, decision)
             former: dict[str, Any] = {"status": sale.status, "is_locked": sale.payout_locked}
-            if decision.status == ConversionStatus.Refunded:
-                refund = _refund(sale, ids.new_id(), cents=sale.amount_cents, commission_cents=sale.commission_cents)
+            if state is not None:
+                states[sale.id] = state
+            if refund is not None:
                 refunds.append(refund)
                 former |= {
                     "refund_id": str(refund.id),
                     "refunded_cents": refund.amount_cents,
                     "reversed_cents": refund.reversal_cents,
                 }
-            else:
-                states[sale.id] = {"status": decision.status, "is_locked": decision.is_locked}
             written.former[row.source_id] = former
-    brought_sales.stage_refunds(refunds, **slice_.switch.key, at=slice_.now)
     brought_sales.stage_states(states, organization_id=slice_.organization_id, cause_id=slice_.switch.id, at=slice_.now)
+    _book_refunds(slice_, refunds, sales)
+
+
+def _choose_change(
+    sale: BroughtSale, decision: CommissionDecision
+) -> tuple[dict[str, Any] | None, BroughtRefund | None]:
+    """Return the new state of a sale and the refund to book, if any.
+
+    What was paid here, or is in a payout, is refunded instead of denied. A sale that earns nothing has nothing to take
+    back: it is locked and refunded like one that is brought as refunded, but denied if a payout names it, because the
+    lines of payouts are of conversions that are not locked.
+    """
+    is_paid_here = sale.was_in_payout or sale.paid_cents > 0
+    if decision.status == ConversionStatus.Paid or not (decision.status == ConversionStatus.Refunded or is_paid_here):
+        return {"status": decision.status, "is_locked": decision.is_locked}, None
+    if sale.status not in EARNS_NOTHING:
+        return None, _refund(sale, ids.new_id(), cents=sale.amount_cents, commission_cents=sale.commission_cents)
+    if is_paid_here:
+        return {"status": ConversionStatus.Denied.value, "is_locked": False}, None
+    pending = sale._replace(status=ConversionStatus.Pending.value)
+    refund = _refund(pending, ids.new_id(), cents=sale.amount_cents, commission_cents=sale.commission_cents)
+    return {"status": sale.status, "is_locked": True}, refund
+
+
+def _book_refunds(slice_: Slice, refunds: Sequence[BroughtRefund], sales: Mapping[UUID, BroughtSale]) -> None:
+    """Stage refunds of locked sales, `sales` as they were before, and take them off the lines of payouts."""
+    brought_sales.stage_refunds(refunds, **slice_.switch.key, at=slice_.now)
+    taken: Counter[UUID] = Counter()
+    for refund in refunds:
+        if sales[refund.conversion_id].was_in_payout:
+            taken[refund.conversion_id] += refund.reversal_cents
+    take_back.take_back_all(
+        [
+            TakenCommission(sale_id, sales[sale_id].commission_cents - sales[sale_id].reversed_cents, cents)
+            for sale_id, cents in taken.items()
+            if cents
+        ],
+        organization_id=slice_.organization_id,
+        now=slice_.now,
+    )
 
 
 def _refund(sale: BroughtSale, refund_id: UUID, *, cents: int, commission_cents: int) -> BroughtRefund:

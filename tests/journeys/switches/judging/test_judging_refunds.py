@@ -74,6 +74,60 @@ def test_refunds_take_no_more_than_the_sale_has(scene):
     assert taken == [(8_000, 1_500), (1_000, 500)]
 
 
+def test_refunds_without_a_payment_take_one_sale_after_the_other(scene):
+    names = {"billing_id": "cus_1"}
+    takes = {"amount_cents": -10_000, "commission_cents": -2_000, **names}
+    scene.read(
+        "commissions",
+        [
+            *(build_commission(f"c{age}", occurred_at=days_ago(age), **names) for age in (60, 50, 40, 30)),
+            build_commission("x1", occurred_at=days_ago(5), **takes),
+            build_commission("x2", occurred_at=days_ago(45), **takes),
+            build_commission("x3", occurred_at=days_ago(4), **takes),
+            build_commission("x4", occurred_at=days_ago(4), **takes),
+            build_commission("x5", occurred_at=days_ago(4), **takes),
+        ],
+    )
+
+    scene.judge()
+
+    decided_rows = scene.decisions("commissions")
+    sales = {decision["conversion_id"]: name for name, decision in decided_rows.items() if decision and name[0] == "c"}
+    taken = {name: sales[decided_rows[name]["conversion_id"]] for name in ("x1", "x2", "x3", "x4")}
+    assert taken == {"x1": "c30", "x2": "c50", "x3": "c40", "x4": "c60"}
+    assert scene.reasons("commissions")["x5"] == "negative_without_sale"
+
+
+def test_refund_of_a_sale_that_others_took_back_wholly_is_left_out(scene):
+    takes = {"payment": "p1", "amount_cents": -10_000, "commission_cents": -2_000}
+    scene.read("commissions", [build_commission("c1", payment="p1"), build_commission("r1", **takes)])
+    scene.read("commissions", [build_commission("r2", **takes)])
+
+    preview = scene.judge()
+
+    assert scene.reasons("commissions") == {"c1": None, "r1": None, "r2": "negative_without_sale"}
+    assert preview["to_confirm"]["commissions"] == 2
+
+
+@pytest.mark.parametrize("left_out", [{"kind": None}, {"currency": "XXX"}])
+def test_refund_is_not_taken_from_another_affiliate_or_another_payment(scene, left_out):
+    scene.read("affiliates", [build_affiliate("ben")])
+    names = {"billing_id": "cus_1"}
+    scene.read(
+        "commissions",
+        [
+            build_commission("c0", "ben", payment="p0", **names),
+            build_commission("c1", payment="p1", **names),
+            build_commission("c2", "ben", payment="p1", **names | left_out),
+            build_commission("r2", "ben", payment="p1", commission_cents=-500, **names),
+        ],
+    )
+
+    scene.judge()
+
+    assert scene.reasons("commissions")["r2"] == "negative_without_sale"
+
+
 def test_refund_of_an_unpaid_sale_lowers_what_becomes_payable(scene):
     scene.change(options={"unpaid": "payable"})
     scene.read(

@@ -13,6 +13,16 @@ from tests.support.switches.source_records import build_affiliate, build_commiss
 
 _ROWS = 4_000
 _MAX_CPU_S = 8
+_CUSTOMER_TO_REFUND = {
+    "id": ["take"],
+    "affiliate_ref": ["ann"],
+    "currency": ["USD"],
+    "latest_at": [days_ago(9)],
+    "least_cents": [2_000],
+    "customer_id": ["cus_1"],
+    "subscription_id": [None],
+    "email": [None],
+}
 _BUILDERS = {
     "affiliates": lambda name: build_affiliate(name, email="one@example.com"),
     "links": lambda name: build_link(name, "one-token"),
@@ -39,6 +49,24 @@ def test_rows_of_one_key_are_judged_in_linear_time(scene, collection):
     assert scene.count(preview, collection)["merged"] == _ROWS - 1
 
 
+def test_refunds_of_one_customer_are_judged_in_linear_time(scene):
+    scene.read("affiliates", [build_affiliate("ann")])
+    sales = [build_commission(f"c{number:05}", billing_id="cus_1") for number in range(_ROWS)]
+    refunds = [
+        build_commission(f"r{number:05}", billing_id="cus_1", commission_cents=-2_000, occurred_at=days_ago(9))
+        for number in range(_ROWS)
+    ]
+    scene.read("commissions", [*sales, *refunds])
+    began_at = time.process_time()
+
+    scene.judge()
+
+    assert time.process_time() - began_at < _MAX_CPU_S
+    taken = {decision["conversion_id"] for decision in scene.decisions("commissions").values()}
+    assert len(taken) == _ROWS
+    assert set(scene.reasons("commissions").values()) == {None}
+
+
 @pytest.mark.usefixtures("isolated_database")
 def test_newest_sale_of_a_refund_is_found_without_reading_the_others(scene):
     scene.read("affiliates", [build_affiliate("ann")])
@@ -47,9 +75,19 @@ def test_newest_sale_of_a_refund_is_found_without_reading_the_others(scene):
     scene.read("commissions", [*sales, refund])
     scene.judge()
 
+    ((owner_id,),) = scene.brand.rows("select target_id from switch_item where collection = 'affiliates'")
+    ((customer_ref,),) = scene.brand.rows("select customer_ref from switch_item where source_id = 'take'")
     with db.unit_of_work(scene.brand.id):
-        params = {"org": scene.brand.id, "switch": scene.id, "ids": ["take"]}
-        ((plan,),) = db.db.run(f"explain (analyze, format json) {refund_lookups._FIND}", params)
+        params = {
+            "org": scene.brand.id,
+            "switch": scene.id,
+            "prefix": "switch:rewardful:",
+            "limit": 1,
+            **_CUSTOMER_TO_REFUND,
+            "owner_id": [owner_id],
+            "customer_ref": [customer_ref],
+        }
+        ((plan,),) = db.db.run(f"explain (analyze, format json) {refund_lookups._FIND_NEWEST}", params)
 
     assert "switch_item_newest_sale" in str(plan)
     assert _count_rows_read(plan[0]["Plan"]) < 100
