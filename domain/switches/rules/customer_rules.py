@@ -67,12 +67,10 @@ def choose_row(rows: Sequence[CustomerRow]) -> CustomerRow:
 
 
 def summarize(rows: Sequence[CustomerRow], sales: BroughtSales, *, read_at: datetime) -> CustomerSummary:
-    """Return a customer from all their rows, the chosen one's names first. `read_at` dates one without any time.
+    """Return a customer from all their rows; the chosen one is the first. `read_at` dates a customer without any time.
 
     Payments are at most `MAX_PAYMENTS`.
     """
-    chosen = choose_row(rows)
-    ordered = [chosen, *(row for row in rows if row is not chosen)]
     stated = [row.first_paid_at for row in rows if row.first_paid_at]
     first_paid_at = min([*stated, *([sales.first_at] if sales.first_at else [])], default=None)
     payments = max([sales.payments, *(row.payments or 0 for row in rows)])
@@ -80,10 +78,10 @@ def summarize(rows: Sequence[CustomerRow], sales: BroughtSales, *, read_at: date
     if payments and first_paid_at is None:
         first_paid_at = min([*leads, *([sales.last_at] if sales.last_at else [])], default=read_at)
     return CustomerSummary(
-        billing_id=next((row.billing_id for row in ordered if row.billing_id), None),
-        subscription_id=next((row.subscription_id for row in ordered if row.subscription_id), None),
-        email=next((row.email for row in ordered if row.email), None),
-        name=next((row.name for row in ordered if row.name), None),
+        billing_id=next((row.billing_id for row in rows if row.billing_id), None),
+        subscription_id=next((row.subscription_id for row in rows if row.subscription_id), None),
+        email=next((row.email for row in rows if row.email), None),
+        name=next((row.name for row in rows if row.name), None),
         first_paid_at=first_paid_at,
         payments=min(max(payments, 1), MAX_PAYMENTS) if first_paid_at else 0,
         seen_at=sales.last_at or (max(stated) if stated else max(leads, default=read_at)),

@@ -194,3 +194,58 @@ def test_customer_of_an_earlier_switch_is_known_and_changes_with_more_payments(s
 
     assert scene.verdicts("customers") == {"u1": "known", "u2": "changed"}
     assert scene.decisions("customers")["u2"]["added_payments"] == 1
+
+
+@pytest.mark.parametrize("first", ["nameless", "left", None])
+def test_customer_without_a_row_is_credited_although_the_first_commission_is_left_out(scene, first):
+    scene.read(
+        "affiliates",
+        [build_affiliate("ann"), build_affiliate("nameless", email=None), build_affiliate("left", campaign="left")],
+    )
+    scene.read(
+        "commissions",
+        [
+            build_commission("c1", first, customer="r1", billing_id="cus_1", occurred_at=days_ago(60)),
+            build_commission("c2", customer="r1", billing_id="cus_1", occurred_at=days_ago(30)),
+            build_commission("c3", customer="r1", billing_id="cus_1", occurred_at=days_ago(3)),
+        ],
+    )
+
+    scene.judge()
+
+    assert scene.reasons("commissions") == {"c1": "affiliate_unknown", "c2": None, "c3": None}
+    (decision,) = [decision for decision in scene.decisions("customers").values() if decision]
+    assert decision["affiliate_id"] == str(scene.rows("affiliates")["ann"].target_id)
+    assert (decision["payments"], decision["first_paid_at"]) == (2, days_ago(30).isoformat())
+
+
+def test_row_without_an_affiliate_is_credited_to_the_newest_commissions(scene):
+    scene.read("affiliates", [build_affiliate("ann"), build_affiliate("bob")])
+    scene.read(
+        "customers",
+        [
+            build_customer("u1", affiliate=None, billing_id="cus_1"),
+            build_customer("u2", affiliate=None, billing_id="cus_2", problem=LeftOutReason.CustomerWithoutAffiliate),
+            build_customer("u3", affiliate=None, billing_id="cus_3", created_at=days_ago(1)),
+            build_customer("u4", billing_id="cus_3", created_at=days_ago(2)),
+            build_customer("u5", affiliate=None, billing_id="cus_5"),
+        ],
+    )
+    scene.read(
+        "commissions",
+        [
+            build_commission("c1", customer="u1", occurred_at=days_ago(20)),
+            build_commission("c2", "bob", customer="u1", occurred_at=days_ago(2)),
+            build_commission("c3", "bob", customer="u2"),
+            build_commission("c4", "bob", customer="u3"),
+            build_commission("c5", "nobody", customer="u5"),
+        ],
+    )
+
+    scene.judge()
+
+    assert scene.verdicts("customers") == {"u1": "new", "u2": "new", "u3": "merged", "u4": "new", "u5": "left_out"}
+    assert scene.reasons("customers")["u5"] == "customer_without_affiliate"
+    ann, bob = (str(scene.rows("affiliates")[name].target_id) for name in ("ann", "bob"))
+    decisions = scene.decisions("customers")
+    assert [decisions[name]["affiliate_id"] for name in ("u1", "u2", "u4")] == [bob, bob, ann]
