@@ -29,11 +29,19 @@ class CustomerRow:
 
 @dataclass(frozen=True, slots=True)
 class BroughtSales:
-    """The payments of a customer among the commissions that come over; `first_at`: the earliest above 0."""
+    """The payments of a customer among the commissions that come over, and the names that the newest of these tell.
+
+    `first_at` is the earliest above 0, `unpriced_at` the earliest without an amount.
+    """
 
     payments: int = 0
     first_at: datetime | None = None
     last_at: datetime | None = None
+    unpriced_at: datetime | None = None
+    billing_id: str | None = None
+    subscription_id: str | None = None
+    email: str | None = None
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +77,25 @@ def choose_row(rows: Sequence[CustomerRow]) -> CustomerRow:
 def summarize(rows: Sequence[CustomerRow], sales: BroughtSales, *, read_at: datetime) -> CustomerSummary:
     """Return a customer from all their rows; the chosen one is the first. `read_at` dates a customer without any time.
 
-    Payments are at most `MAX_PAYMENTS`.
+    Names that no row has are those of the commissions. Payments are at most `MAX_PAYMENTS`.
     """
     stated = [row.first_paid_at for row in rows if row.first_paid_at]
-    first_paid_at = min([*stated, *([sales.first_at] if sales.first_at else [])], default=None)
-    payments = max([sales.payments, *(row.payments or 0 for row in rows)])
     leads = [at for row in rows for at in (row.became_lead_at, row.created_at) if at]
+    payments = max([sales.payments, *(row.payments or 0 for row in rows)])
+    first_paid_at = _earliest(*stated, sales.first_at) or sales.unpriced_at
     if payments and first_paid_at is None:
-        first_paid_at = min([*leads, *([sales.last_at] if sales.last_at else [])], default=read_at)
+        first_paid_at = _earliest(*leads, sales.last_at) or read_at
+    named: list[CustomerRow | BroughtSales] = [*rows, sales]
     return CustomerSummary(
-        billing_id=next((row.billing_id for row in rows if row.billing_id), None),
-        subscription_id=next((row.subscription_id for row in rows if row.subscription_id), None),
-        email=next((row.email for row in rows if row.email), None),
-        name=next((row.name for row in rows if row.name), None),
+        billing_id=next((each.billing_id for each in named if each.billing_id), None),
+        subscription_id=next((each.subscription_id for each in named if each.subscription_id), None),
+        email=next((each.email for each in named if each.email), None),
+        name=next((each.name for each in named if each.name), None),
         first_paid_at=first_paid_at,
         payments=min(max(payments, 1), MAX_PAYMENTS) if first_paid_at else 0,
         seen_at=sales.last_at or (max(stated) if stated else max(leads, default=read_at)),
     )
+
+
+def _earliest(*times: datetime | None) -> datetime | None:
+    return min((at for at in times if at is not None), default=None)

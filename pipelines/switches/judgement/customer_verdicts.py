@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -87,7 +87,7 @@ def _summarize(
     ordered = sorted(group, key=lambda item: item.source_id != chosen_id)  # stable: the chosen one comes first
     summary = customer_rules.summarize(
         [_to_row(item) for item in ordered],
-        BroughtSales(sums.payments, sums.first_at, sums.last_at) if sums else BroughtSales(),
+        _to_sales(sums) if sums else BroughtSales(),
         read_at=judging.switch.reading_at or judging.now,
     )
     return _Customer(ordered[0], owners[chosen_id], summary)
@@ -195,6 +195,10 @@ def _to_row(item: Item) -> CustomerRow:
         created_at=_time(record.get("created_at")),
         payments=record.get("payments"),
     )
+
+
+def _to_sales(sums: CustomerSales) -> BroughtSales:
+    return BroughtSales(**{field.name: getattr(sums, field.name) for field in fields(BroughtSales)})
 
 
 def _time(text: str | None) -> datetime | None:
