@@ -14,7 +14,7 @@ from models import ids
 from models.switches.judgement import item_lookups, known_records
 from models.switches.judgement.items import Item
 from models.switches.judgement.known_records import KnownConversion, SaleToMatch
-from pipelines.switches.judgement import verdicts
+from pipelines.switches.judgement import brought_matches, verdicts
 from pipelines.switches.judgement.verdicts import ItemVerdict
 from pipelines.switches.understanding.context import Judging
 
@@ -33,7 +33,7 @@ class _Facts:
 
 
 def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
-    """Return the verdicts on commissions that are not negative. Budget: 4 round trips for any number of rows."""
+    """Return the verdicts on commissions that are not negative. Budget: 5 round trips for any number of rows."""
     reasons = {item.source_id: reason_without_facts(judging, item) for item in slice_items}
     candidates = [item for item in slice_items if reasons[item.source_id] is None]
     facts = _load_facts(judging, slice_items, candidates)
@@ -84,10 +84,9 @@ def reason_without_facts(judging: Judging, item: Item) -> LeftOutReason | None:
 
 def _load_facts(judging: Judging, slice_items: Sequence[Item], candidates: Sequence[Item]) -> _Facts:
     organization_id, source = judging.switch.organization_id, judging.switch.source
-    customers = {item.customer_ref for item in candidates if item.customer_ref is not None}
     return _Facts(
         first_of_payments=find_first_of_payments(judging, slice_items),
-        first_sales=item_lookups.find_first_sales(**judging.switch.key, customer_refs=sorted(customers)),
+        first_sales=brought_matches.find_first_sales(judging, candidates),
         existing=known_records.find_conversions(
             organization_id=organization_id,
             external_event_ids=[external_event_id(source, item.source_id) for item in candidates],
