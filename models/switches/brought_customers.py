@@ -96,10 +96,12 @@ def stage_insert_all(rows: Sequence[BroughtCustomer]) -> None:
     """Stage the insert of brought customers of one organization.
 
     A customer whose id is there already gets the new values, but keeps the switch that first brought them: so a slice
-    may be repeated, a later switch updates what it changed, and undo stages the former rows.
+    may be repeated, a later switch updates what it changed, and undo stages the former rows. Of several rows with one
+    id the last counts.
     """
-    if rows:
-        db.stage(_UPSERT, [[getattr(row, name) for row in rows] for name in _COLUMNS])
+    distinct = list({row.id: row for row in rows}.values())
+    if distinct:
+        db.stage(_UPSERT, [[getattr(row, name) for row in distinct] for name in _COLUMNS])
 
 
 def stage_delete_all(*, organization_id: UUID, ids: Sequence[UUID]) -> None:

@@ -19,7 +19,7 @@ from tests.support.gateways.gateway_connections import connect_gateway, play_gat
 from tests.support.job_queues import drain as drain_jobs
 from tests.support.rows.brands import Brand
 from tests.support.switches import undoing
-from tests.support.switches.judged_rows import list_exceptions
+from tests.support.switches.judged_rows import NOW, JudgedSwitch, list_exceptions
 from tests.support.switches.played_switch import WholeSwitch, switching
 from tests.support.switches.scene import SwitchScene, days_ago
 from tests.support.switches.source_records import build_affiliate, build_commission, build_customer
@@ -271,3 +271,24 @@ def test_window_of_payments_without_an_amount_goes_on(brand, bring):
 
     assert brand.rows(_COUNTS) == [("id:cus_1", 3)]
     assert brand.rows("select first_paid_at from brought_customer") == [(days_ago(180),)]
+
+
+def test_two_rows_that_change_one_customer_are_written_and_taken_back(brand):
+    # given
+    first = JudgedSwitch(brand)
+    ben = first.affiliate("ben@example.com")
+    customer = first.customer(ben, "cus_1")
+    first.run()
+    before = brand.rows("select * from brought_customer")
+    second = JudgedSwitch(brand)
+    for _ in range(2):
+        second.customer(ben, "cus_1", customer_id=customer, payments=2, added_payments=1, seen_at=NOW)
+
+    # when
+    second.run()
+
+    # then
+    assert brand.rows("select id, payments from brought_customer") == [(customer, 2)]
+    undoing.undo(second)
+    assert brand.rows("select * from brought_customer") == before
+    assert brand.rows("select payments from program_customer where customer_key = 'id:cus_1'") == [(1,)]
