@@ -336,4 +336,5 @@ def _read_commission(row: SourceRow) -> SourceCommission:
         customer_email=values.email(data, "customer", "email"),
         customer_name=values.text(data, "customer", "name"),
         problem=amounts.problem,
+        is_sale=(values.text(data, "type") or "sale") == "sale",
     )

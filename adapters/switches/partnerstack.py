@@ -332,6 +332,7 @@ def _commission(row: SourceRow) -> SourceCommission:
         customer_name=values.text(data, "customer", "name"),
         warnings=warnings,
         problem=amounts.problem,
+        is_sale=isinstance(values.get(data, "transaction"), Mapping),
     )
 
 

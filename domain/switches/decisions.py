@@ -61,7 +61,9 @@ class CodeDecision:
 class CustomerDecision:
     """A customer by every name, with first payment and number of payments there.
 
-    `added_payments` is how many of them are not counted here yet (all of them for a new customer).
+    `added_payments` is how many of them are not counted here yet (all of them for a new customer), `brought_payments`
+    how many came over as commissions. `names_affiliate`: the customer's own row names the affiliate. `source_id` is the
+    id under which a later switch finds the customer; None: that of the row.
     """
 
     customer_id: UUID
@@ -75,6 +77,9 @@ class CustomerDecision:
     payments: int
     added_payments: int
     seen_at: datetime
+    brought_payments: int = 0
+    names_affiliate: bool = True
+    source_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

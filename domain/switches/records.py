@@ -161,7 +161,7 @@ class SourceCommission:
     equal for all commissions of one payment: the first by source id carries the amount. A negative `commission_cents`
     is no sale but takes back what `payment` or `charge_id` names. `due_at` is when a pending one becomes due. The
     customer is `customer` (the source id of a row of `customers`) or the ids that the row itself has.
-    `problem` NotMoney: another unit than money.
+    `problem` NotMoney: another unit than money. `is_sale` False: a reward for a lead or a bonus, for which no one paid.
     """
 
     source_id: str
@@ -185,6 +185,7 @@ class SourceCommission:
     customer_name: str | None = None
     warnings: tuple[str, ...] = ()
     problem: LeftOutReason | None = None
+    is_sale: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ class BroughtCustomer:
     """A customer by every name that the source gives; one of customer id, subscription id and email at least.
 
     `first_paid_at` is None and `payments` 0 for a lead who has not paid. `seen_at` is the newest payment there, else
-    when they became a lead. Payments before `cut_over_at` were the former system's. Times are aware UTC.
+    when they became a lead. Payments before `cut_over_at` were the former system's. `brought_payments` of the payments
+    came over as commissions. `names_affiliate`: the customer's own row there names the affiliate. Times are aware UTC.
     """
 
     id: UUID
@@ -44,6 +45,8 @@ class BroughtCustomer:
     seen_at: datetime
     cut_over_at: datetime
     created_at: datetime
+    brought_payments: int = 0
+    names_affiliate: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,17 @@ _OF_SOURCE = f"""
 select {_TABLE.columns} from brought_customer
 where organization_id = %s and program_id = any(%s) and source = %s and source_id = any(%s)
 """
+# Many customers may share an email; so many of them say already that it is not certain who is meant.
+_MAX_OF_NAME = 100
+_BY_NAMES = " union ".join(
+    f"""
+select {_TABLE.columns} from unnest(%({column})s::text[]) as named (name_value)
+cross join lateral (
+  select * from brought_customer b where b.organization_id = %(org)s and b.{column} = named.name_value
+    and b.source = %(source)s and b.program_id = any(%(programs)s) limit {_MAX_OF_NAME}
+) brought"""
+    for column in ("customer_id", "subscription_id", "email_normalized")
+)
 _BY_IDS = f"select {_TABLE.columns} from brought_customer where organization_id = %s and id = any(%s) order by id"
 
 
@@ -82,10 +96,12 @@ def stage_insert_all(rows: Sequence[BroughtCustomer]) -> None:
     """Stage the insert of brought customers of one organization.
 
     A customer whose id is there already gets the new values, but keeps the switch that first brought them: so a slice
-    may be repeated, a later switch updates what it changed, and undo stages the former rows.
+    may be repeated, a later switch updates what it changed, and undo stages the former rows. Of several rows with one
+    id the last counts.
     """
-    if rows:
-        db.stage(_UPSERT, [[getattr(row, name) for row in rows] for name in _COLUMNS])
+    distinct = list({row.id: row for row in rows}.values())
+    if distinct:
+        db.stage(_UPSERT, [[getattr(row, name) for row in distinct] for name in _COLUMNS])
 
 
 def stage_delete_all(*, organization_id: UUID, ids: Sequence[UUID]) -> None:
@@ -98,6 +114,27 @@ def find_of_source(
 ) -> list[BroughtCustomer]:
     """Return the customers that earlier switches from this source brought under these ids of the source."""
     return _TABLE.all(_OF_SOURCE, (organization_id, list(program_ids), source, list(source_ids)))
+
+
+def find_by_names(
+    *,
+    organization_id: UUID,
+    program_ids: Sequence[UUID],
+    source: str,
+    customer_ids: Sequence[str],
+    subscription_ids: Sequence[str],
+    inboxes: Sequence[str],
+) -> list[BroughtCustomer]:
+    """Return the customers that earlier switches from this source brought under one of these names."""
+    params = {
+        "org": organization_id,
+        "programs": list(program_ids),
+        "source": source,
+        "customer_id": list(customer_ids),
+        "subscription_id": list(subscription_ids),
+        "email_normalized": list(inboxes),
+    }
+    return _TABLE.all(_BY_NAMES, params)
 
 
 def list_by_ids(*, organization_id: UUID, ids: Sequence[UUID]) -> list[BroughtCustomer]:

@@ -147,6 +147,7 @@ def read_commission(row: SourceRow, currency: str | None) -> SourceCommission:
         claimed_id=values.text(referral, "uid"),
         customer_email=_drop_mark(values.email(referral, "email")),
         problem=LeftOutReason.NotMoney if unit not in (None, _MONEY) else amounts.problem,
+        is_sale=(values.text(data, "commission_type") or "sale").lower() == "sale",
     )
 
 

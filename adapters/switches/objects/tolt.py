@@ -24,6 +24,7 @@ from domain.switches.records import (
 #: The usual parameter of its links; each link names its own.
 PARAMETER = "ref"
 _REFUND = "refund"
+_REWARDS = ("bonus", "lead", "click")
 _STATUSES = {
     "active": AffiliateStatus.Approved,
     "pending": AffiliateStatus.Pending,
@@ -128,6 +129,7 @@ def read_commission(row: SourceRow, context: SwitchContext) -> SourceCommission:
         customer_email=values.email(customer, "email"),
         customer_name=values.text(customer, "name"),
         problem=amounts.problem,
+        is_sale=(values.text(data, "type") or "").lower() not in _REWARDS,
     )
 
 

@@ -56,6 +56,7 @@ class CustomerItem(NamedTuple):
     subscription_id: str | None
     email: str | None
     name: str | None
+    problem: str | None
 
 
 _CUSTOMERS = Rows(CustomerItem)
@@ -222,22 +223,39 @@ def find_first_sales(
 
 
 class CustomerSales(NamedTuple):
-    """The payments of a customer that come over, and the affiliate of the newest (source id)."""
+    """The payments of a customer that come over; the affiliate (source id) and the names of the newest commissions.
+
+    `new_payments` are those of which no commission was brought before. A sale without an amount, of which the source
+    tells only the commission, counts as a payment; `unpriced_at` is the time of the first one, `first_at` that of the
+    first with an amount.
+    """
 
     customer_ref: str
     payments: int
+    new_payments: int
     first_at: datetime | None
+    unpriced_at: datetime | None
     last_at: datetime | None
     newest_affiliate: str | None
+    billing_id: str | None
+    subscription_id: str | None
+    email: str | None
+    name: str | None
 
 
 _SALES = Rows(CustomerSales)
-_CUSTOMER_SALES = """
+_IS_UNPRICED = "i.amount_cents = 0 and i.commission_cents > 0 and i.record->>'is_sale' is distinct from 'false'"
+_NEWEST = "(array_agg({0} order by i.occurred_at desc, i.source_id desc) filter (where {0} is not null))[1]"
+_COUNT_PAYMENTS = f"""count(distinct coalesce(i.key, i.source_id)) filter (
+    where (i.amount_cents > 0 or {_IS_UNPRICED})"""
+_CUSTOMER_SALES = f"""
 select r.ref, s.* from unnest(%(refs)s::text[]) as r (ref)
 cross join lateral (
-  select count(distinct coalesce(i.key, i.source_id)) filter (where i.amount_cents > 0) as payments,
-    min(i.occurred_at) filter (where i.amount_cents > 0) as first_at, max(i.occurred_at) as last_at,
-    (array_agg(i.affiliate_ref order by i.occurred_at desc, i.source_id desc))[1] as newest_affiliate
+  select {_COUNT_PAYMENTS}), {_COUNT_PAYMENTS}) - {_COUNT_PAYMENTS} and i.verdict in ('known', 'changed')),
+    min(i.occurred_at) filter (where i.amount_cents > 0), min(i.occurred_at) filter (where {_IS_UNPRICED}),
+    max(i.occurred_at), {_NEWEST.format("i.affiliate_ref")}, {_NEWEST.format("i.record->>'billing_id'")},
+    {_NEWEST.format("i.record->>'subscription_id'")}, {_NEWEST.format("i.record->>'customer_email'")},
+    {_NEWEST.format("i.record->>'customer_name'")}
   from switch_item i
   where i.organization_id = %(org)s and i.switch_id = %(switch)s and i.customer_ref = r.ref
     and i.collection = 'commissions' and i.commission_cents >= 0 and i.verdict in ('new', 'known', 'changed')

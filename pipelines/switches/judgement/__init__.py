@@ -9,6 +9,7 @@ commission_verdicts  commissions become conversions
 refund_verdicts      negative commissions become refunds
 refund_sales         the sale that each refund takes back
 customer_verdicts    customers by every name, with first payment and count
+brought_matches      which customers of earlier switches the customers are
 tallies              counts and sums of judged slices
 figure_comparison    the source's own figures beside the sums of its rows
 preview              what Run would do, from the tallies

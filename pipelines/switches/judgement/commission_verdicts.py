@@ -14,7 +14,7 @@ from models import ids
 from models.switches.judgement import item_lookups, known_records
 from models.switches.judgement.items import Item
 from models.switches.judgement.known_records import KnownConversion, SaleToMatch
-from pipelines.switches.judgement import verdicts
+from pipelines.switches.judgement import brought_matches, verdicts
 from pipelines.switches.judgement.verdicts import ItemVerdict
 from pipelines.switches.understanding.context import Judging
 
@@ -36,7 +36,7 @@ class _Facts:
 
 
 def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
-    """Return the verdicts on commissions that are not negative. Budget: 4 round trips for any number of rows."""
+    """Return the verdicts on commissions that are not negative. Budget: 5 round trips for any number of rows."""
     reasons = {item.source_id: reason_without_facts(judging, item) for item in slice_items}
     candidates = [item for item in slice_items if reasons[item.source_id] is None]
     facts = _load_facts(judging, slice_items, candidates)
@@ -87,14 +87,13 @@ def reason_without_facts(judging: Judging, item: Item) -> LeftOutReason | None:
 
 def _load_facts(judging: Judging, slice_items: Sequence[Item], candidates: Sequence[Item]) -> _Facts:
     organization_id, source = judging.switch.organization_id, judging.switch.source
-    customers = {item.customer_ref for item in candidates if item.customer_ref is not None}
     return _Facts(
         carriers=item_lookups.find_amount_carriers(
             **judging.switch.key,
             keys=sorted({item.key for item in candidates if item.key is not None}),
             id_prefix=external_event_id(source, ""),
         ),
-        first_sales=item_lookups.find_first_sales(**judging.switch.key, customer_refs=sorted(customers)),
+        first_sales=brought_matches.find_first_sales(judging, candidates),
         existing=known_records.find_conversions(
             organization_id=organization_id,
             external_event_ids=[external_event_id(source, item.source_id) for item in candidates],

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,38 +12,44 @@ from domain.switches.reasons import LeftOutReason, SwitchVerdict
 from domain.switches.rules import customer_rules
 from domain.switches.rules.customer_rules import BroughtSales, CustomerRow, CustomerSummary
 from models import ids
-from models.switches import brought_customers
 from models.switches.brought_customers import BroughtCustomer
 from models.switches.judgement import item_lookups, items
 from models.switches.judgement.item_lookups import AffiliateTarget, CustomerSales
 from models.switches.judgement.items import Item
-from pipelines.switches.judgement import verdicts
+from pipelines.switches.judgement import brought_matches, verdicts
+from pipelines.switches.judgement.brought_matches import CustomerToMatch
 from pipelines.switches.judgement.verdicts import ItemVerdict
+from pipelines.switches.understanding import item_building
 from pipelines.switches.understanding.context import Judging
 
 
 @dataclass(frozen=True, slots=True)
 class _Customer:
-    """All rows of one customer: the one that says who is credited, and their summary."""
+    """All rows of one customer, the chosen one first, who is credited by them, and their payments that come over."""
 
-    chosen: Item
-    summary: CustomerSummary
+    rows: Sequence[Item]
+    owner: AffiliateTarget
+    sales: BroughtSales
+
+    def summarize(self, judging: Judging, *, earlier: CustomerSummary | None = None) -> CustomerSummary:
+        read_at = judging.switch.reading_at or judging.now
+        return customer_rules.summarize(
+            [_to_row(item) for item in self.rows], self.sales, read_at=read_at, earlier=earlier
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """The customers of a slice by key, their payments, and the customers that earlier switches brought."""
+    """The customers of a slice, and those of them whom earlier switches brought, by key."""
 
     customers: Mapping[str, _Customer]
-    sales: Mapping[str, CustomerSales]
-    newest: Mapping[str, AffiliateTarget]
-    existing: Mapping[tuple[UUID, str], BroughtCustomer]
+    existing: Mapping[str, BroughtCustomer]
 
 
 def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
     """Return the verdicts on customers. Of several rows of one customer the others are merged with the chosen one.
 
-    Budget: 4 round trips for any number of rows.
+    Budget: 6 round trips for any number of rows.
     """
     facts = _load_facts(judging, slice_items)
     new_ids: dict[str, UUID] = {}
@@ -54,79 +60,119 @@ def _load_facts(judging: Judging, slice_items: Sequence[Item]) -> _Facts:
     keys = sorted({item.key for item in slice_items if item.key is not None})
     sales = item_lookups.sum_customer_sales(**judging.switch.key, customer_refs=keys)
     refs = {row.newest_affiliate for row in sales.values() if row.newest_affiliate}
-    newest = item_lookups.find_affiliate_targets(**judging.switch.key, source_ids=sorted(refs))
-    rows: dict[str, list[Item]] = defaultdict(list)
+    targets = item_lookups.find_affiliate_targets(**judging.switch.key, source_ids=sorted(refs))
+    groups: dict[str, list[Item]] = defaultdict(list)
     for row in items.list_of_keys(**judging.switch.key, collection="customers", keys=keys):
-        if row.key is not None and _reason(judging, row) is None:
-            rows[row.key].append(row)
-    existing = brought_customers.find_of_source(
-        organization_id=judging.switch.organization_id,
-        program_ids=[program.id for program in judging.programs],
-        source=judging.switch.source,
-        source_ids=sorted({row.source_id for group in rows.values() for row in group}),
+        if row.key is not None and _own_reason(judging, row) is None:
+            groups[row.key].append(row)
+    customers = {}
+    for key, group in groups.items():
+        sums = sales.get(key)
+        newest = targets.get(sums.newest_affiliate) if sums and sums.newest_affiliate else None
+        if (customer := _build_customer(group, sums, newest)) is not None:
+            customers[key] = customer
+    names = [_list_names(judging, key, customer) for key, customer in customers.items()]
+    return _Facts(customers, brought_matches.find_existing(judging, names))
+
+
+def _build_customer(
+    group: Sequence[Item], sums: CustomerSales | None, newest: AffiliateTarget | None
+) -> _Customer | None:
+    """Return the customer of rows without a reason of their own; None if nothing names an affiliate who comes over."""
+    owners = {item.source_id: owner for item in group if (owner := _find_owner(item, newest)) is not None}
+    if not owners:
+        return None
+    naming = [item for item in group if _names_affiliate(item)]
+    candidates = naming or [item for item in group if item.source_id in owners]
+    chosen_id = customer_rules.choose_row([_to_row(item) for item in candidates]).source_id
+    rows = sorted(group, key=lambda item: item.source_id != chosen_id)  # stable: the chosen one comes first
+    return _Customer(rows, owners[chosen_id], _to_sales(sums) if sums else BroughtSales())
+
+
+def _list_names(judging: Judging, key: str, customer: _Customer) -> CustomerToMatch:
+    summary = customer.summarize(judging)
+    return CustomerToMatch(
+        key=key,
+        program_id=customer.owner.program_id,
+        chosen_id=customer.rows[0].source_id,
+        source_ids=[item.source_id for item in customer.rows],
+        billing_id=summary.billing_id,
+        subscription_id=summary.subscription_id,
+        inbox=brought_matches.normalize(summary.email),
     )
-    customers = {key: _summarize(judging, group, sales.get(key)) for key, group in rows.items()}
-    return _Facts(customers, sales, newest, {(row.program_id, row.source_id): row for row in existing})
 
 
-def _summarize(judging: Judging, items_of_customer: Sequence[Item], sales: CustomerSales | None) -> _Customer:
-    rows = [_to_row(item) for item in items_of_customer]
-    chosen_id = customer_rules.choose_row(rows).source_id
-    brought = BroughtSales(sales.payments, sales.first_at, sales.last_at) if sales else BroughtSales()
-    summary = customer_rules.summarize(rows, brought, read_at=judging.switch.reading_at or judging.now)
-    return _Customer(next(item for item in items_of_customer if item.source_id == chosen_id), summary)
+def _names_affiliate(item: Item) -> bool:
+    return bool((item.record or {}).get("affiliate"))
 
 
-def _reason(judging: Judging, item: Item) -> LeftOutReason | None:
-    if item.problem is not None:
+def _find_owner(item: Item, newest: AffiliateTarget | None) -> AffiliateTarget | None:
+    """Return who is credited: the affiliate of the row; of a row without one that of the `newest` commission."""
+    if not _names_affiliate(item) and newest is not None and item.program_id in (None, newest.program_id):
+        return newest
+    if not verdicts.has_owner(item) or item.owner_id is None or item.owner_program_id is None:
+        return None
+    return AffiliateTarget(item.affiliate_ref or "", item.owner_id, item.owner_program_id)
+
+
+def _own_reason(judging: Judging, item: Item) -> LeftOutReason | None:
+    """Return why a row is left out whatever other rows say; a missing affiliate may be that of the commissions."""
+    if item.problem is not None and item.problem != LeftOutReason.CustomerWithoutAffiliate:
         return LeftOutReason(item.problem)
-    if not verdicts.is_mapped(item, judging.program_by_campaign):
+    is_listed = not item_building.is_implied(item.kind, item.source_id)
+    if is_listed and not verdicts.is_mapped(item, judging.program_by_campaign):
         return LeftOutReason.CampaignNotMapped
     if item.key is None:
         return LeftOutReason.CustomerWithoutName
-    if item.affiliate_ref is None:
-        is_named = bool((item.record or {}).get("affiliate"))
-        return LeftOutReason.AffiliateUnknown if is_named else LeftOutReason.CustomerWithoutAffiliate
-    return None if verdicts.has_owner(item) else LeftOutReason.AffiliateUnknown
+    return LeftOutReason.AffiliateUnknown if _names_affiliate(item) and not verdicts.has_owner(item) else None
+
+
+def _reason(judging: Judging, item: Item, customer: _Customer | None) -> LeftOutReason | None:
+    reason = _own_reason(judging, item)
+    if reason is not None or customer is not None:
+        return reason
+    if not verdicts.is_mapped(item, judging.program_by_campaign):
+        return LeftOutReason.CampaignNotMapped
+    return LeftOutReason.AffiliateUnknown if item.affiliate_ref else LeftOutReason.CustomerWithoutAffiliate
 
 
 def _judge_one(judging: Judging, item: Item, facts: _Facts, new_ids: dict[str, UUID]) -> ItemVerdict:
-    reason = _reason(judging, item)
+    customer = facts.customers.get(item.key or "")
+    reason = _reason(judging, item, customer)
     if reason is not None:
         return verdicts.leave_out(item, reason)
-    assert item.key is not None  # else there is a reason
-    customer = facts.customers[item.key]
-    chosen = customer.chosen
-    affiliate = _affiliate(chosen, facts.sales.get(item.key), facts)
-    existing = facts.existing.get((affiliate.program_id, chosen.source_id))
+    assert customer is not None  # else there is a reason
+    assert item.key is not None
+    chosen, existing = customer.rows[0], facts.existing.get(item.key)
     target_id = existing.id if existing else chosen.target_id or new_ids.setdefault(chosen.source_id, ids.new_id())
     if item.source_id != chosen.source_id:
         return ItemVerdict(item, SwitchVerdict.Merged, target_type="customer", target_id=target_id)
-    decision = _decision(target_id, affiliate, customer.summary, existing)
+    if existing is not None and existing.program_id != customer.owner.program_id:
+        # One buyer has one count: the customer stays in the other program.
+        return ItemVerdict(item, SwitchVerdict.Known, target_type="customer", target_id=target_id)
+    decision = _decide(judging, customer, target_id, existing)
     verdict = SwitchVerdict.New
     if existing:
         verdict = SwitchVerdict.Changed if _is_changed(existing, decision) else SwitchVerdict.Known
     return ItemVerdict(item, verdict, decision=decision, target_type="customer", target_id=target_id)
 
 
-def _affiliate(chosen: Item, sales: CustomerSales | None, facts: _Facts) -> AffiliateTarget:
-    """Return who is credited: the affiliate of the chosen row; of a customer without a row the newest commission's."""
-    assert chosen.owner_id is not None  # it has no reason
-    assert chosen.owner_program_id is not None
-    is_implied = (chosen.record or {}).get("affiliate") is None
-    newest = facts.newest.get(sales.newest_affiliate) if is_implied and sales and sales.newest_affiliate else None
-    if newest is not None and newest.program_id == chosen.owner_program_id:
-        return newest
-    return AffiliateTarget(chosen.affiliate_ref or "", chosen.owner_id, chosen.owner_program_id)
-
-
-def _decision(
-    target_id: UUID, affiliate: AffiliateTarget, summary: CustomerSummary, existing: BroughtCustomer | None
+def _decide(
+    judging: Judging, customer: _Customer, target_id: UUID, existing: BroughtCustomer | None
 ) -> CustomerDecision:
+    summary = customer.summarize(judging, earlier=_to_summary(existing) if existing else None)
+    affiliate_id, names_affiliate = customer.owner.id, _names_affiliate(customer.rows[0])
+    source_id = customer.rows[0].source_id
+    if existing is not None and not names_affiliate:
+        is_older = customer.sales.last_at is None or customer.sales.last_at < existing.seen_at
+        if existing.names_affiliate or is_older:
+            affiliate_id, names_affiliate = existing.affiliate_id, existing.names_affiliate
+        if item_building.is_implied(None, source_id):
+            source_id = existing.source_id
     return CustomerDecision(
         customer_id=target_id,
-        affiliate_id=affiliate.id,
-        program_id=affiliate.program_id,
+        affiliate_id=affiliate_id,
+        program_id=customer.owner.program_id,
         processor_customer_id=summary.billing_id,
         processor_subscription_id=summary.subscription_id,
         email=summary.email,
@@ -135,6 +181,9 @@ def _decision(
         payments=summary.payments,
         added_payments=max(summary.payments - existing.payments, 0) if existing else summary.payments,
         seen_at=summary.seen_at,
+        brought_payments=summary.brought_payments,
+        names_affiliate=names_affiliate,
+        source_id=source_id,
     )
 
 
@@ -142,19 +191,40 @@ def _is_changed(existing: BroughtCustomer, decision: CustomerDecision) -> bool:
     """Return whether a customer from an earlier switch has other names, payments or another affiliate now."""
     before = (
         existing.affiliate_id,
+        existing.names_affiliate,
+        existing.source_id,
         existing.customer_id,
         existing.subscription_id,
         existing.email,
         existing.first_paid_at,
+        existing.payments,
+        existing.brought_payments,
     )
     now = (
         decision.affiliate_id,
+        decision.names_affiliate,
+        decision.source_id,
         decision.processor_customer_id,
         decision.processor_subscription_id,
         decision.email,
         decision.first_paid_at,
+        decision.payments,
+        decision.brought_payments,
     )
-    return before != now or decision.payments > existing.payments
+    return before != now
+
+
+def _to_summary(existing: BroughtCustomer) -> CustomerSummary:
+    return CustomerSummary(
+        billing_id=existing.customer_id,
+        subscription_id=existing.subscription_id,
+        email=existing.email,
+        name=existing.name,
+        first_paid_at=existing.first_paid_at,
+        payments=existing.payments,
+        seen_at=existing.seen_at,
+        brought_payments=existing.brought_payments,
+    )
 
 
 def _to_row(item: Item) -> CustomerRow:
@@ -170,6 +240,10 @@ def _to_row(item: Item) -> CustomerRow:
         created_at=_time(record.get("created_at")),
         payments=record.get("payments"),
     )
+
+
+def _to_sales(sums: CustomerSales) -> BroughtSales:
+    return BroughtSales(**{field.name: getattr(sums, field.name) for field in fields(BroughtSales)})
 
 
 def _time(text: str | None) -> datetime | None:

@@ -164,7 +164,7 @@ class _Names:
         """Return the item of a customer whom only commissions name."""
         key = self.key or ""
         customer = SourceCustomer(
-            source_id=f"of:{self.source_id or self._program_id}:{key.split('|', 1)[1]}"[:300],
+            source_id=f"of:{self._program_id}:{key.split('|', 1)[1]}"[:300],
             affiliate=None,
             campaign=self._record.campaign,
             billing_id=self.billing_id,

@@ -47,7 +47,7 @@ def _customer(slice_: Slice, row: RowToWrite, decision: CustomerDecision) -> Bro
         affiliate_id=decision.affiliate_id,
         switch_id=switch.id,
         source=switch.source,
-        source_id=row.source_id,
+        source_id=decision.source_id or row.source_id,
         customer_id=decision.processor_customer_id,
         subscription_id=decision.processor_subscription_id,
         email=decision.email,
@@ -58,4 +58,6 @@ def _customer(slice_: Slice, row: RowToWrite, decision: CustomerDecision) -> Bro
         seen_at=decision.seen_at,
         cut_over_at=slice_.switch.effective_cut_over_at,
         created_at=slice_.now,
+        brought_payments=decision.brought_payments,
+        names_affiliate=decision.names_affiliate,
     )

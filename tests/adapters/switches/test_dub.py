@@ -197,6 +197,7 @@ def test_a_click_reward_has_no_customer_and_no_sale(walk):
     record = _commission(walk, type="click", amount=0, customer=None, invoiceId=None)
 
     assert (record.amount_cents, record.customer, record.billing_id, record.payment) == (0, None, None, None)
+    assert not record.is_sale
 
 
 def test_a_clawback_takes_back(walk):

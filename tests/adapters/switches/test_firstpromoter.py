@@ -296,6 +296,7 @@ def test_a_custom_commission_has_no_customer(walk):
     record = _read_commission(walk, commission_type="custom", referral=None, sale_amount=None, event_id=None)
 
     assert (record.customer, record.claimed_id, record.amount_cents, record.payment) == (None, None, 0, None)
+    assert not record.is_sale
 
 
 def test_split_commissions_of_an_event_are_of_one_payment(walk):

@@ -247,6 +247,7 @@ def test_a_transaction_in_another_currency_has_no_amount(walk):
 
     assert record.amount_cents == 0
     assert record.warnings == ("sale_in_other_currency",)
+    assert record.is_sale
 
 
 def test_a_reward_made_by_hand_has_no_sale(walk):
@@ -254,6 +255,7 @@ def test_a_reward_made_by_hand_has_no_sale(walk):
 
     assert (record.amount_cents, record.commission_cents, record.currency) == (0, 1_000, "USD")
     assert (record.payment, record.claimed_id, record.warnings) == (None, None, ())
+    assert not record.is_sale
 
 
 def test_an_amount_that_is_no_number_is_unreadable(walk):

@@ -277,6 +277,7 @@ def test_other_types_are_ordinary_commissions(walk, kind):
     record = _read_commission(walk, type=kind, amount=500, revenue=None, customer=None, transaction_id=None)
 
     assert (record.commission_cents, record.amount_cents, record.customer) == (500, 0, None)
+    assert record.is_sale == (kind != "bonus")
 
 
 def test_a_partner_who_is_only_named_is_a_rejected_mention(walk):

@@ -93,7 +93,7 @@ def test_names_of_other_rows_fill_what_the_chosen_one_lacks():
     chosen = _row("r2", billing_id="cus_1", first_paid_at=_day(5))
     other = _row("r1", billing_id="cus_1", subscription_id="sub_1", email="x@example.com", name="X")
 
-    summary = customer_rules.summarize([other, chosen], BroughtSales(), read_at=_day(28))
+    summary = customer_rules.summarize([chosen, other], BroughtSales(), read_at=_day(28))
 
     names = (summary.billing_id, summary.subscription_id, summary.email, summary.name)
     assert names == ("cus_1", "sub_1", "x@example.com", "X")

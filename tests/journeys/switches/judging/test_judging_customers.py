@@ -72,7 +72,7 @@ def test_customer_has_the_earlier_first_payment_and_the_greater_count(scene):
             build_commission("c2", customer="u2", occurred_at=earliest, payment="p2"),
             build_commission("c3", customer="u2", occurred_at=earliest, payment="p2", amount_cents=10_000),
             build_commission("c4", customer="u2", occurred_at=latest, kind=CommissionKind.Refunded),
-            build_commission("c5", customer="u2", occurred_at=days_ago(50), amount_cents=0),
+            build_commission("c5", customer="u2", occurred_at=days_ago(50), amount_cents=0, is_sale=False),
         ],
     )
 
@@ -194,3 +194,114 @@ def test_customer_of_an_earlier_switch_is_known_and_changes_with_more_payments(s
 
     assert scene.verdicts("customers") == {"u1": "known", "u2": "changed"}
     assert scene.decisions("customers")["u2"]["added_payments"] == 1
+
+
+@pytest.mark.parametrize("first", ["nameless", "left", None])
+def test_customer_without_a_row_is_credited_although_the_first_commission_is_left_out(scene, first):
+    scene.read(
+        "affiliates",
+        [build_affiliate("ann"), build_affiliate("nameless", email=None), build_affiliate("left", campaign="left")],
+    )
+    scene.read(
+        "commissions",
+        [
+            build_commission("c1", first, customer="r1", billing_id="cus_1", occurred_at=days_ago(60)),
+            build_commission("c2", customer="r1", billing_id="cus_1", occurred_at=days_ago(30)),
+            build_commission("c3", customer="r1", billing_id="cus_1", occurred_at=days_ago(3)),
+        ],
+    )
+
+    scene.judge()
+
+    assert scene.reasons("commissions") == {"c1": "affiliate_unknown", "c2": None, "c3": None}
+    (decision,) = [decision for decision in scene.decisions("customers").values() if decision]
+    assert decision["affiliate_id"] == str(scene.rows("affiliates")["ann"].target_id)
+    assert (decision["payments"], decision["first_paid_at"]) == (2, days_ago(30).isoformat())
+
+
+def test_row_without_an_affiliate_is_credited_to_the_newest_commissions(scene):
+    scene.read("affiliates", [build_affiliate("ann"), build_affiliate("bob")])
+    scene.read(
+        "customers",
+        [
+            build_customer("u1", affiliate=None, billing_id="cus_1"),
+            build_customer("u2", affiliate=None, billing_id="cus_2", problem=LeftOutReason.CustomerWithoutAffiliate),
+            build_customer("u3", affiliate=None, billing_id="cus_3", created_at=days_ago(1)),
+            build_customer("u4", billing_id="cus_3", created_at=days_ago(2)),
+            build_customer("u5", affiliate=None, billing_id="cus_5"),
+        ],
+    )
+    scene.read(
+        "commissions",
+        [
+            build_commission("c1", customer="u1", occurred_at=days_ago(20)),
+            build_commission("c2", "bob", customer="u1", occurred_at=days_ago(2)),
+            build_commission("c3", "bob", customer="u2"),
+            build_commission("c4", "bob", customer="u3"),
+            build_commission("c5", "nobody", customer="u5"),
+        ],
+    )
+
+    scene.judge()
+
+    assert scene.verdicts("customers") == {"u1": "new", "u2": "new", "u3": "merged", "u4": "new", "u5": "left_out"}
+    assert scene.reasons("customers")["u5"] == "customer_without_affiliate"
+    ann, bob = (str(scene.rows("affiliates")[name].target_id) for name in ("ann", "bob"))
+    decisions = scene.decisions("customers")
+    assert [decisions[name]["affiliate_id"] for name in ("u1", "u2", "u4")] == [bob, bob, ann]
+
+
+def test_payments_without_an_amount_count_and_date_the_first_only_where_nothing_else_does(scene):
+    stated = days_ago(30)
+    scene.read("affiliates", [build_affiliate("ann")])
+    scene.read(
+        "customers",
+        [
+            build_customer("u1", billing_id="cus_1", created_at=days_ago(400)),
+            build_customer("u2", billing_id="cus_2", first_paid_at=stated),
+            build_customer("u3", billing_id="cus_3", created_at=days_ago(9)),
+        ],
+    )
+    scene.read(
+        "commissions",
+        [
+            build_commission("c1", customer="u1", amount_cents=0, payment="p1", occurred_at=days_ago(60)),
+            build_commission("c2", customer="u1", amount_cents=0, payment="p1", occurred_at=days_ago(60)),
+            build_commission("c3", customer="u1", amount_cents=0, occurred_at=days_ago(20)),
+            build_commission("c4", customer="u2", amount_cents=0, occurred_at=days_ago(50)),
+            build_commission("c5", customer="u2", occurred_at=days_ago(20)),
+            build_commission("c6", customer="u3", amount_cents=0, is_sale=False),
+            build_commission("c7", customer="u3", amount_cents=0, commission_cents=0),
+        ],
+    )
+
+    scene.judge()
+
+    facts = {name: (row["first_paid_at"], row["payments"]) for name, row in scene.decisions("customers").items()}
+    assert facts == {"u1": (days_ago(60).isoformat(), 2), "u2": (stated.isoformat(), 2), "u3": (None, 0)}
+
+
+def test_names_that_rows_lack_are_those_of_the_newest_commissions(scene):
+    scene.read("affiliates", [build_affiliate("ann")])
+    scene.read(
+        "customers",
+        [
+            build_customer("u1", email="x@example.com"),
+            build_customer("u2", billing_id="cus_2", subscription_id="sub_2"),
+        ],
+    )
+    scene.read(
+        "commissions",
+        [
+            build_commission("c1", customer="u1", billing_id="cus_1", subscription_id="sub_1", occurred_at=days_ago(3)),
+            build_commission("c2", customer="u1", subscription_id="sub_0", occurred_at=days_ago(30)),
+            build_commission("c3", customer="u2", subscription_id="sub_3", customer_email="y@example.com"),
+        ],
+    )
+
+    scene.judge()
+
+    assert {
+        name: (row["processor_customer_id"], row["processor_subscription_id"], row["email"])
+        for name, row in scene.decisions("customers").items()
+    } == {"u1": ("cus_1", "sub_1", "x@example.com"), "u2": ("cus_2", "sub_2", "y@example.com")}
