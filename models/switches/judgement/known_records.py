@@ -151,57 +151,50 @@ class SaleToMatch(NamedTuple):
 
 # Signed sales and payments of gateways have their customers in tables of their own. A payment's amount here is that of
 # its conversion, after tax; without a conversion it is the paid one. What was only a test earns nothing here.
-_TRACKED = """
+_SALES = """
+  select s.customer_id, null::text, s.email_normalized, s.external_event_id, s.currency, array[s.amount_cents],
+    s.accepted_at
+  from sale s where s.organization_id = %(org)s and not s.is_test and """
+_PAYMENTS = """
+  select p.customer_id, p.subscription_id, p.email_normalized, p.external_id, p.currency,
+    array[c.amount_cents, p.paid_cents], p.paid_at
+  from gateway_payment p
+  left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id
+  where p.organization_id = %(org)s and not p.is_test and p.gateway = any(array(
+    select distinct gateway from gateway_connection where organization_id = %(org)s)) and """
+_MANUAL = """
+  select c.processor_customer_id, null, c.email_normalized, null, c.currency, array[c.amount_cents], c.occurred_at
+  from conversion c where c.organization_id = %(org)s and c.source = 'manual' and not c.is_test and """
+_BOOKED = " union ".join(
+    (
+        f"{_SALES} s.customer_id = any(%(customer_ids)s)",
+        f"{_SALES} s.email_normalized = any(%(emails)s)",
+        f"{_SALES} s.external_event_id = any(%(charges)s)",
+        f"{_PAYMENTS} p.customer_id = any(%(customer_ids)s)",
+        f"{_PAYMENTS} p.subscription_id = any(%(subscriptions)s)",
+        f"{_PAYMENTS} p.email_normalized = any(%(emails)s)",
+        f"{_PAYMENTS} p.external_id = any(%(charges)s)",
+        f"{_MANUAL} c.processor_customer_id = any(%(customer_ids)s)",
+        f"{_MANUAL} c.email_normalized = any(%(emails)s)",
+    )
+)
+_IS_SAME = "b.currency = w.currency and w.amount_cents = any(b.amounts) and b.at between w.earliest and w.latest"
+# The rows to compare are fetched by lists of names first: row by row, and without statistics, the planner may take an
+# index of all conversions for each.
+_TRACKED = f"""
 with wanted as (
   select w.*, w.at - %(apart)s::interval as earliest, w.at + %(apart)s::interval as latest
   from unnest(%(source_ids)s::text[], %(customer_ids)s::text[], %(subscriptions)s::text[], %(emails)s::text[],
     %(charges)s::text[], %(currencies)s::text[], %(amounts)s::bigint[], %(times)s::timestamptz[])
     as w (source_id, customer_id, subscription_id, email, charge_id, currency, amount_cents, at)
-), gateways as materialized (
-  select distinct gateway from gateway_connection where organization_id = %(org)s
-)
-select w.source_id from wanted w
-where exists (
-  select from sale s where s.organization_id = %(org)s and s.customer_id = w.customer_id
-    and s.accepted_at between w.earliest and w.latest
-    and s.currency = w.currency and s.amount_cents = w.amount_cents and not s.is_test
-) or exists (
-  select from sale s where s.organization_id = %(org)s and s.email_normalized = w.email
-    and s.accepted_at between w.earliest and w.latest
-    and s.currency = w.currency and s.amount_cents = w.amount_cents and not s.is_test
-) or exists (
-  select from sale s where s.organization_id = %(org)s and s.external_event_id = w.charge_id and not s.is_test
-) or exists (
-  select from gateways g join gateway_payment p on p.organization_id = %(org)s and p.gateway = g.gateway
-    and p.external_id = w.charge_id and not p.is_test
-) or exists (
-  select from gateways g
-  join gateway_payment p on p.organization_id = %(org)s and p.gateway = g.gateway and p.customer_id = w.customer_id
-    and p.paid_at between w.earliest and w.latest and p.currency = w.currency and not p.is_test
-  left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id
-  where w.amount_cents in (c.amount_cents, p.paid_cents)
-) or exists (
-  select from gateways g
-  join gateway_payment p on p.organization_id = %(org)s and p.gateway = g.gateway
-    and p.subscription_id = w.subscription_id
-    and p.paid_at between w.earliest and w.latest and p.currency = w.currency and not p.is_test
-  left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id
-  where w.amount_cents in (c.amount_cents, p.paid_cents)
-) or exists (
-  select from gateways g
-  join gateway_payment p on p.organization_id = %(org)s and p.gateway = g.gateway and p.email_normalized = w.email
-    and p.paid_at between w.earliest and w.latest and p.currency = w.currency and not p.is_test
-  left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id
-  where w.amount_cents in (c.amount_cents, p.paid_cents)
-) or exists (
-  select from conversion c where c.organization_id = %(org)s and c.source = 'manual'
-    and c.processor_customer_id = w.customer_id and c.occurred_at between w.earliest and w.latest
-    and c.currency = w.currency and c.amount_cents = w.amount_cents and not c.is_test
-) or exists (
-  select from conversion c where c.organization_id = %(org)s and c.source = 'manual'
-    and c.email_normalized = w.email and c.occurred_at between w.earliest and w.latest
-    and c.currency = w.currency and c.amount_cents = w.amount_cents and not c.is_test
-)
+), booked (customer_id, subscription_id, email, charge_id, currency, amounts, at) as materialized ({_BOOKED})
+select w.source_id from wanted w join booked b on b.customer_id = w.customer_id and {_IS_SAME}
+union
+select w.source_id from wanted w join booked b on b.subscription_id = w.subscription_id and {_IS_SAME}
+union
+select w.source_id from wanted w join booked b on b.email = w.email and {_IS_SAME}
+union
+select w.source_id from wanted w join booked b on b.charge_id = w.charge_id
 """
 
 

@@ -86,16 +86,18 @@ class SwitchScene:
         with db.unit_of_work(self.brand.id):
             db.db.stage(
                 """
-                insert into switch_row (organization_id, switch_id, collection, source_id, data, is_mention)
-                select %s, %s, %s, *, %s from unnest(%s::text[], %s::jsonb[]) on conflict do nothing
+                insert into switch_row (organization_id, switch_id, collection, source_id, data, is_mention, read_at)
+                select w.organization_id, w.id, %s, r.*, %s, greatest(now(), w.reading_at)
+                from switch w, unnest(%s::text[], %s::jsonb[]) r
+                where w.organization_id = %s and w.id = %s on conflict do nothing
                 """,
                 (
-                    self.brand.id,
-                    self.id,
                     collection,
                     is_mention,
                     [source_id for source_id, _ in rows],
                     [orjson.dumps(data, default=str).decode() for _, data in rows],
+                    self.brand.id,
+                    self.id,
                 ),
             )
             db.db.stage(
