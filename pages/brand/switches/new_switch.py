@@ -7,10 +7,11 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from api.switches.sources import list_switch_sources
-from api.switches.switches import create_switch
+from api.switches.switches import create_switch, list_switches
 from domain.refusals import Refused, not_found
 from pages import api_client, forms, screens
 from pages.api_client import ApiResult
+from pages.brand.switches import listing
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 
@@ -63,11 +64,13 @@ def _connect() -> Response | FormState:
     "member",
     "/dashboard/switch/new",
     CustomForm("", _connect, (create_switch,)),
-    uses=(list_switch_sources,),
+    uses=(list_switch_sources, list_switches),
 )
 def show_new_switch(form: FormState | None) -> Response:
-    """Show the key that a system needs, and where it is. Costs no round trip beyond the session's."""
+    """Show the key that a system needs, and where it is; or the switch that is open. Budget: 4 round trips."""
     if not api_client.is_allowed(create_switch):
         raise Refused(403)
     name = request.form.get("source") or request.args.get("source") or "files"
-    return screens.render("brand/switches/new.html", form, source=find_source(name))
+    rows = api_client.require(list_switches)["items"]
+    source, open_switch = find_source(name), listing.find_open(rows)
+    return screens.render("brand/switches/new.html", form, source=source, open_switch=open_switch)
