@@ -46,6 +46,7 @@ _ERROR_TEXTS: Mapping[int, tuple[str, str]] = {
     402: ("Not in your plan", "Your organization's plan does not include this feature. See your plan in Settings."),
     403: ("No access", "Your account or role does not have access to this page."),
     404: ("Page not found", "It does not exist, was deleted, or you don't have access to it."),
+    409: ("Not possible now", "Something changed since you opened the page. Go back, reload it, and look again."),
     410: ("This link has expired", "It was used already, or it is too old. Request a new one."),
     413: ("Too large", "The form or file is larger than this page accepts."),
     429: ("Too many requests", "Please wait a minute, then reload the page."),

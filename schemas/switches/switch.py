@@ -281,7 +281,7 @@ class CollectionResult(Wire):
     merged = fields.Integer()
     changed = fields.Integer()
     left_out = fields.Integer()
-    kept = fields.Integer(metadata=MAY_LACK)
+    remaining = fields.Integer(metadata=MAY_LACK)
 
 
 class SwitchResult(Wire):

@@ -84,3 +84,20 @@ def stage_undone(*, organization_id: UUID, switch_id: UUID, collection: str, sou
     if source_ids:
         ids = list(source_ids)
         db.stage(_UNDONE, {"org": organization_id, "switch": switch_id, "collection": collection, "source_ids": ids})
+
+
+_UNDONE_REFUNDS = """
+with undone as (
+  update switch_item i set is_written = false
+  where organization_id = %(org)s and switch_id = %(switch)s and target_type = 'refund' and is_written
+    and not exists (select from refund where organization_id = i.organization_id and id = i.target_id)
+  returning 1
+)
+update switch_collection set written = greatest(written - (select count(*) from undone), 0)
+where organization_id = %(org)s and switch_id = %(switch)s and collection = 'commissions'
+"""
+
+
+def stage_refunds_undone(*, organization_id: UUID, switch_id: UUID) -> None:
+    """Stage that refunds are no longer written that went with their conversions."""
+    db.stage(_UNDONE_REFUNDS, {"org": organization_id, "switch": switch_id})

@@ -27,7 +27,6 @@ blueprint = Blueprint("switch_page", __name__)
 
 _TOO_MANY_REQUESTS = 429
 _HERE = "/dashboard/switch/{switch_id}"
-_TOO_MANY = "You saved several times within a minute. Wait a minute, then press the button again. Your input is kept."
 
 
 def _save(switch_id: str) -> Response | FormState:
@@ -41,7 +40,7 @@ def _save(switch_id: str) -> Response | FormState:
     for operation, body in [*steps, (read_switch, {})] if is_read_next else steps:
         answer = send(operation, path=path, body=body, shows_all=True)
         if answer.status == _TOO_MANY_REQUESTS:
-            return forms.form_with_errors({}, _TOO_MANY, settings_form.FORM_ID, answer.status)
+            return forms.form_with_errors({}, new_switch.TOO_MANY, settings_form.FORM_ID, answer.status)
         if answer.refusal is not None:
             if answer.status in (401, 403, 404):
                 api_client.require_data(answer)
@@ -59,12 +58,12 @@ def _resume(switch_id: str) -> Response | FormState:
     if typed:
         if (incomplete := new_switch.find_missing(source, "key-")) is not None:
             return incomplete
-        answer = send(change_switch, path=path, body={"credentials": typed})
+        answer = send(change_switch, path=path, body={"credentials": typed}, shows_all=True)
         if answer.refusal:
             return new_switch.form_from_refusal(answer, "key-")
-    answer = send(resume_switch, path=path)
+    answer = send(resume_switch, path=path, shows_all=True)
     if answer.refusal:
-        return forms.form_from_refusal(answer, form_id="key-")
+        return new_switch.form_from_refusal(answer, "key-")
     return screens.redirect(f"/dashboard/switch/{switch_id}")
 
 

@@ -1099,7 +1099,7 @@ export interface CollectionResult {
   /** Rows that were left out. */
   leftOut: number;
   /** Records that an undo left here because they were in use; missing before. */
-  kept?: number;
+  remaining?: number;
 }
 
 /** Commission of one currency, in its minor units, and the number of rows. */

@@ -1593,7 +1593,7 @@ class CollectionResult(TypedDict):
     leftOut: int
     """Rows that were left out."""
 
-    kept: NotRequired[int]
+    remaining: NotRequired[int]
     """Records that an undo left here because they were in use; missing before."""
 
 

@@ -6,10 +6,12 @@ import pytest
 
 from models import db
 from models.switches import switches
+from tests.support.job_queues import drain
+from tests.support.switches.judged_rows import JudgedSwitch
 from tests.support.switches.switch_states import PREVIEW, RESULT, TO_CONFIRM, insert_rows, insert_switch
 
 _PAYABLE = PREVIEW | {"to_confirm": TO_CONFIRM | {"payable": [{"currency": "USD", "cents": 98000}]}}
-_KEPT = {name: {**counts, "kept": 1} for name, counts in RESULT.items()}
+_UNDONE = {name: {**counts, "remaining": 1} for name, counts in RESULT.items()}
 
 
 def _page(switch_id):
@@ -57,21 +59,28 @@ def test_changed_rows_are_counted_beside_the_run(brand, people, read_text):
 def test_undo_of_other_state_leads_back_to_the_switch(brand, people, read_text, state):
     switch_id, browser = insert_switch(brand, state), people()
 
-    opened, sent = browser.open(f"{_page(switch_id)}/undo"), browser.send(f"{_page(switch_id)}/undo")
+    answers = browser.open(f"{_page(switch_id)}/undo"), browser.send(f"{_page(switch_id)}/undo")
 
     back = f"{_page(switch_id)}?done=not-undone"
-    assert [(answer.status_code, answer.headers["Location"]) for answer in (opened, sent)] == [(303, back)] * 2
+    assert [(answer.status_code, answer.headers["Location"]) for answer in answers] == [(303, back)] * 2
     assert "can't be undone now" in read_text(browser.open(back))
 
 
-def test_undo_page_counts_kept_records_by_reason(brand, people, read_text):
-    switch_id = insert_switch(brand, "Completed")
+def test_undo_page_counts_records_that_stay_by_reason(brand, people, read_text):
+    brand.program()
+    switch = JudgedSwitch(brand)
+    switch.customer(switch.affiliate("ben@example.com"), "cus_ben")
+    switch.run()
+    assert brand.sale(affiliateSlug="ben", customerId="cus_ben").status_code == 200
+    drain("sales")
 
-    assert "Customers with a later payment" not in read_text(people().open(f"{_page(switch_id)}/undo"))
+    text = read_text(people().open(f"{_page(switch.id)}/undo"))
+
+    assert "2 records stay because a customer has a later payment, lead or sale here" in text
 
 
 def test_undone_switch_shows_what_was_removed_and_what_stayed(brand, people, read_text):
-    switch_id = insert_switch(brand, "Undone", result=_KEPT, undone_at="2026-05-20T08:00:00Z")
+    switch_id = insert_switch(brand, "Undone", result=_UNDONE, undone_at="2026-05-20T08:00:00Z")
 
     text = read_text(people().open(_page(switch_id)))
 
