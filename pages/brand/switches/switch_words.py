@@ -99,6 +99,10 @@ TERMS: Mapping[str, str] = MappingProxyType(
         "minimumPayoutCents": "Minimum payout",
     }
 )
+#: Terms of a program that are not set. What a source does not state is not compared.
+_UNLIMITED: Mapping[str, str] = MappingProxyType(
+    {"recurringMonths": "without limit", "minimumPayoutCents": "no minimum"}
+)
 _UNITS: Mapping[str, str] = MappingProxyType(
     {"cookieWindowDays": "days", "recurringMonths": "months", "holdDays": "days"}
 )
@@ -192,10 +196,10 @@ def list_differences(comparison: Mapping[str, Any]) -> list[tuple[str, str, str]
 
 
 def _to_text(terms: Mapping[str, Any], name: str) -> str:
-    """Return a term with its unit; a dash for one that is not stated or unlimited."""
+    """Return a term with its unit; a dash for one that is not stated."""
     value, currency = terms.get(name), terms.get("commissionCurrency")
     if value is None:
-        return wording.DASH
+        return _UNLIMITED.get(name, wording.DASH)
     if name == "commissionValue" and terms.get("commissionType") == "Fixed":
         is_money = currency is not None and is_supported(currency)
         return wording.format_major(value, currency) if is_money else wording.format_plain(value)
@@ -203,6 +207,8 @@ def _to_text(terms: Mapping[str, Any], name: str) -> str:
         return wording.format_percent(value)
     if name == "minimumPayoutCents":
         return format_amount(value, currency or "USD")
+    if name == "recurringMonths" and value == 0:
+        return "first payment only"
     unit = _UNITS.get(name, "")
     return f"{value} {unit.rstrip('s') if value == 1 else unit}".strip()
 

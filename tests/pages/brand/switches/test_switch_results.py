@@ -85,8 +85,8 @@ def test_undone_switch_shows_what_was_removed_and_what_stayed(brand, people, rea
     text = read_text(people().open(_page(switch_id)))
 
     assert "This switch was undone on" in text
-    assert "Affiliates 4 3 1" in text
-    assert "Created" not in text
+    assert "Affiliates 3 2 1" in text
+    assert "Merged" not in text
 
 
 @pytest.mark.parametrize(
