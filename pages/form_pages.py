@@ -158,6 +158,7 @@ def form_page(
         blueprint.add_url_rule(address, view_func=view)
         for form in page_forms:
             taker = screens.screen(kind, uses=operations, max_bytes=form.max_bytes)(_take(kind, address, form, show))
+            taker.form_of = _NAME.sub(r"{\1}", address)  # type: ignore[attr-defined]  # read for a GET of its address
             endpoint = f"{form.name} {form.path}"
             blueprint.add_url_rule(f"{address}{form.path}", endpoint=endpoint, view_func=taker, methods=["POST"])
         return view

@@ -107,9 +107,11 @@ def form_from_query() -> FormState:
     return FormState(dict(request.args.lists()))
 
 
-def form_with_errors(errors: Mapping[str, str], alert: str | None = None, form_id: str = "") -> FormState:
+def form_with_errors(
+    errors: Mapping[str, str], alert: str | None = None, form_id: str = "", status: int = _UNPROCESSABLE
+) -> FormState:
     """Return the typed values, with errors that the page itself found."""
-    return FormState(form_from_request().values, errors, alert, form_id, _UNPROCESSABLE)
+    return FormState(form_from_request().values, errors, alert, form_id, status)
 
 
 def form_from_refusal(answer: ApiResult, names: Mapping[str, str] = _NO_NAMES, form_id: str = "") -> FormState:

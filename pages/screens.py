@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from flask import Response, current_app, g, request
-from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 import settings
 from api import sessions
@@ -46,6 +46,7 @@ _ERROR_TEXTS: Mapping[int, tuple[str, str]] = {
     402: ("Not in your plan", "Your organization's plan does not include this feature. See your plan in Settings."),
     403: ("No access", "Your account or role does not have access to this page."),
     404: ("Page not found", "It does not exist, was deleted, or you don't have access to it."),
+    409: ("Not possible now", "Something changed since you opened the page. Go back, reload it, and look again."),
     410: ("This link has expired", "It was used already, or it is too old. Request a new one."),
     413: ("Too large", "The form or file is larger than this page accepts."),
     429: ("Too many requests", "Please wait a minute, then reload the page."),
@@ -176,8 +177,23 @@ def _redirect_to_sign_in_for(back: str) -> Response:
 
 
 def refuse_address(_: str) -> Response:
-    """Refuse an address below an area that no screen has. Raises Refused."""
-    raise Refused(404, "not_found", "There is no such page.")
+    """Redirect from the address of a form, which a refused form leaves in the browser, to its page; refuse any other.
+
+    Raises Refused for an address that no screen has.
+    """
+    page = _find_page_of_form()
+    if page is None:
+        raise Refused(404, "not_found", "There is no such page.")
+    return redirect(page)
+
+
+def _find_page_of_form() -> str | None:
+    try:
+        endpoint, values = current_app.url_map.bind("").match(request.path, method="POST")
+    except HTTPException:
+        return None
+    pattern = getattr(current_app.view_functions[endpoint], "form_of", None)
+    return pattern.format_map(values) if pattern else None
 
 
 def chosen_theme() -> str | None:

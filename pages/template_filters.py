@@ -40,7 +40,7 @@ _STATES_BY_COLOUR = {
 # Words for states whose code says too little to people.
 _STATE_WORDS = {
     "Asking": "Needs confirmation",
-    "Cancelled": "Canceled",
+    "Canceled": "Cancelled",
     "Contradicts": "Contradiction",
     "Empty": "Nothing due",
     "Minting": "Creating",

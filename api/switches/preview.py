@@ -1,6 +1,6 @@
 """What Run would write: the preview of a switch, and its rows as a list and as a file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,6 +13,7 @@ from api.edge.operations import object_of, operation, page, text
 from api.edge.replica import csv_files
 from api.switches import records
 from domain.refusals import Refused
+from domain.switches.reason_texts import REASON_TEXTS
 from models import db
 from models.switches import switches
 from models.switches.judgement import items
@@ -37,6 +38,9 @@ _HEADINGS = (
     "commission_cents",
     "target_type",
     "target_id",
+    "affiliate",
+    "occurred_at",
+    "reason_text",
 )
 
 
@@ -48,12 +52,13 @@ def preview_switch(switch_id: str) -> Mapping[str, object]:
     with db.unit_of_work(organization_id):
         _require_judged(id)
         switch = switches.find(organization_id=organization_id, switch_id=id)
-    preview = switch.preview if switch else None
-    if preview is None:
-        raise _not_ready()
+        preview = switch.preview if switch else None
+        if preview is None:
+            raise _not_ready()
+        warnings = _name_examples(preview["warnings"], organization_id, id)
     as_of = datetime.fromisoformat(preview["as_of"])
     terms = [_compare(row) for row in preview["terms"]]
-    record: Mapping[str, object] = _PREVIEW.dump({**preview, "as_of": as_of, "terms": terms})
+    record: Mapping[str, object] = _PREVIEW.dump({**preview, "as_of": as_of, "terms": terms, "warnings": warnings})
     return record
 
 
@@ -112,6 +117,22 @@ def export_switch_rows(switch_id: str) -> Response:
     return csv_files.stream("switch-rows.csv", _HEADINGS, organization_id, read)
 
 
+def _name_examples(
+    warnings: Sequence[Mapping[str, Any]], organization_id: UUID, switch_id: UUID
+) -> list[Mapping[str, Any]]:
+    """Return warnings whose example is a row in words for people instead of its id. Budget: 1 round trip."""
+    examples = [warning["example"] for warning in warnings if warning["example"]]
+    if not examples:
+        return list(warnings)
+    labels = items.find_labels(
+        organization_id=organization_id,
+        switch_id=switch_id,
+        collections=items.LISTED_COLLECTIONS,
+        source_ids=examples,
+    )
+    return [{**warning, "example": labels.get(warning["example"], warning["example"])} for warning in warnings]
+
+
 def _compare(terms: Mapping[str, Any]) -> dict[str, Any]:
     """Return a comparison of terms with the names of the answer."""
     theirs, ours = records.parse_terms(terms["theirs"]), records.parse_terms(terms["ours"])
@@ -147,4 +168,7 @@ def _line(row: ListedItem) -> tuple[str, ...]:
         "" if row.commission_cents is None else str(row.commission_cents),
         row.target_type or "",
         "" if row.target_id is None else str(row.target_id),
+        csv_files.text_cell(row.affiliate),
+        "" if row.occurred_at is None else row.occurred_at.isoformat(),
+        REASON_TEXTS.get(row.reason, "") if row.reason else "",
     )

@@ -11,5 +11,6 @@ rules          how rows become records here
 decisions      what Run writes for a row
 decision_json  reads decisions as they are stored
 reasons        verdicts, reasons for leaving a row out, and warnings
+reason_texts   words for the reasons
 figures        the figures that a source states of itself
 """

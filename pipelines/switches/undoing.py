@@ -132,7 +132,11 @@ def _list_rows(switch: Switch, stage: str, after: str | None) -> list[RowToUndo]
 def _finish(switch: Switch, *, now: datetime) -> None:
     parameters.remove(switch)
     imports.stage_undone_of_switch(**switch.key, at=now)
-    switches.update(switch, {"state": SwitchState.Undone.value, "stage": None, "undone_at": now, "touched_at": now})
+    slices.stage_refunds_undone(**switch.key)
+    remaining = figures.count_written(**switch.key)
+    result = {name: {**counts, "remaining": remaining.get(name, 0)} for name, counts in (switch.result or {}).items()}
+    ended = {"state": SwitchState.Undone.value, "stage": None, "undone_at": now, "touched_at": now}
+    switches.update(switch, {**ended, "result": result or None})
 
 
 def _scope(switch: Switch) -> UndoScope:

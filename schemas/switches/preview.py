@@ -143,6 +143,8 @@ class SwitchRowRecord(Wire):
     currency = fields.String(allow_none=True)
     amount_cents = fields.Integer(allow_none=True)
     commission_cents = fields.Integer(allow_none=True)
+    affiliate = fields.String(allow_none=True)
+    occurred_at = Instant(allow_none=True)
     target = fields.Nested(RowTarget, allow_none=True)
 
 

@@ -194,6 +194,7 @@ class SourceSystemRecord(Wire):
     collections = fields.List(one_of(Collection))
     needs_currency = Flag()
     assumes_commissions = Flag()
+    requests_per_minute = fields.Integer(allow_none=True)
 
 
 class SwitchAccount(Wire):
@@ -280,6 +281,7 @@ class CollectionResult(Wire):
     merged = fields.Integer()
     changed = fields.Integer()
     left_out = fields.Integer()
+    remaining = fields.Integer(metadata=MAY_LACK)
 
 
 class SwitchResult(Wire):

@@ -213,8 +213,12 @@ def clear(*, organization_id: UUID, switch_id: UUID, limit: int) -> int:
     return int(row[0])
 
 
+#: The collections whose rows are listed.
+LISTED_COLLECTIONS = ("affiliates", "codes", "commissions", "customers", "links")
+
+
 class ListedItem(NamedTuple):
-    """A row of the preview's rows."""
+    """A row of the preview's rows. `affiliate` is the email of the affiliate to whom it belongs, if that is read."""
 
     collection: str
     source_id: str
@@ -225,18 +229,44 @@ class ListedItem(NamedTuple):
     currency: str | None
     amount_cents: int | None
     commission_cents: int | None
+    affiliate: str | None
+    occurred_at: datetime | None
     target_type: str | None
     target_id: UUID | None
 
 
+_LABELS = """
+select source_id, min(label) from switch_item
+where organization_id = %s and switch_id = %s and collection = any(%s) and source_id = any(%s) and label <> ''
+group by source_id
+"""
+
+
+def find_labels(
+    *, organization_id: UUID, switch_id: UUID, collections: Sequence[str], source_ids: Sequence[str]
+) -> dict[str, str]:
+    """Return the words for people of rows, by their source ids."""
+    return dict(db.run(_LABELS, (organization_id, switch_id, list(collections), list(source_ids))))
+
+
 _LISTED = Rows(ListedItem)
+# The affiliates are looked up by the primary key, after the limit.
 _LIST = f"""
-select {columns(ListedItem)} from switch_item
+select {columns(ListedItem, "i", affiliate="a.email")} from (
+select * from switch_item
 where organization_id = %(org)s and switch_id = %(switch)s and collection = any(%(collections)s)
   and verdict is not null
   and (%(verdict)s::text is null or verdict = %(verdict)s) and (%(reason)s::text is null or reason = %(reason)s)
   and (collection, source_id) > (%(after_collection)s, %(after)s)
 order by collection, source_id limit %(limit)s
+) i
+left join lateral (
+  select record->>'email' as email from switch_item
+  where organization_id = i.organization_id and switch_id = i.switch_id and collection = 'affiliates'
+    and source_id = i.affiliate_ref
+  limit 1
+) a on true
+order by i.collection, i.source_id
 """
 
 
@@ -255,7 +285,7 @@ def list_rows(
     Filters that are None do not apply. A cursor is the collection and the source id of the last row before the page.
     """
     after_collection, after = cursor or ("", "")
-    collections = [collection] if collection else ["affiliates", "codes", "commissions", "customers", "links"]
+    collections = [collection] if collection else list(LISTED_COLLECTIONS)
     params = {
         "org": organization_id,
         "switch": switch_id,

@@ -57,8 +57,14 @@ _ADVANCE = """
 update switch_collection set undone_to = %s where organization_id = %s and switch_id = %s and collection = %s
 """
 _UNDONE = """
-update switch_item set is_written = false
-where organization_id = %s and switch_id = %s and collection = %s and source_id = any(%s)
+with undone as (
+  update switch_item set is_written = false
+  where organization_id = %(org)s and switch_id = %(switch)s and collection = %(collection)s
+    and source_id = any(%(source_ids)s) and is_written
+  returning 1
+)
+update switch_collection set written = greatest(written - (select count(*) from undone), 0)
+where organization_id = %(org)s and switch_id = %(switch)s and collection = %(collection)s
 """
 
 
@@ -74,6 +80,24 @@ def stage_cursor(*, organization_id: UUID, switch_id: UUID, collection: str, und
 
 
 def stage_undone(*, organization_id: UUID, switch_id: UUID, collection: str, source_ids: Sequence[str]) -> None:
-    """Stage that these rows are no longer written."""
+    """Stage that these rows are no longer written; the number of written rows of the collection falls by theirs."""
     if source_ids:
-        db.stage(_UNDONE, (organization_id, switch_id, collection, list(source_ids)))
+        ids = list(source_ids)
+        db.stage(_UNDONE, {"org": organization_id, "switch": switch_id, "collection": collection, "source_ids": ids})
+
+
+_UNDONE_REFUNDS = """
+with undone as (
+  update switch_item i set is_written = false
+  where organization_id = %(org)s and switch_id = %(switch)s and target_type = 'refund' and is_written
+    and not exists (select from refund where organization_id = i.organization_id and id = i.target_id)
+  returning 1
+)
+update switch_collection set written = greatest(written - (select count(*) from undone), 0)
+where organization_id = %(org)s and switch_id = %(switch)s and collection = 'commissions'
+"""
+
+
+def stage_refunds_undone(*, organization_id: UUID, switch_id: UUID) -> None:
+    """Stage that refunds are no longer written that went with their conversions."""
+    db.stage(_UNDONE_REFUNDS, {"org": organization_id, "switch": switch_id})

@@ -1,5 +1,8 @@
 """The list of switches, and the systems that a brand can leave."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from flask import Blueprint, Response
 
 from api.switches.sources import list_switch_sources
@@ -11,7 +14,7 @@ from pages.screens import screen
 blueprint = Blueprint("switches_page", __name__)
 
 _SWITCHES = RowList(list_switches, ("source", "state"))
-_ENDED = ("Completed", "Undone", "Cancelled")
+_ENDED = ("Completed", "Undone", "Cancelled", "Undoing")
 
 
 @blueprint.get("/dashboard/switch")
@@ -25,5 +28,10 @@ def show_switches() -> Response:
         **page.values(),
         sources=sources,
         labels={source["name"]: source["label"] for source in sources},
-        open_switch=next((row for row in page.rows if row["state"] not in (*_ENDED, "Undoing")), None),
+        open_switch=find_open(page.rows),
     )
+
+
+def find_open(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the switch that has to end before another one can start; None without one."""
+    return next((row for row in rows if row["state"] not in _ENDED), None)

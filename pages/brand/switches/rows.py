@@ -27,16 +27,20 @@ def show_rows(switch_id: str) -> Response:
     """Show the rows by the filter of the address. Budget: 5 round trips."""
     path = {"switch_id": switch_id}
     switch = api_client.require(get_switch, path=path)
+    page = _ROWS.read(path=path)
+    # Before everything is judged, and after a cancellation, there is no list.
+    has_rows = page.form is None or page.form.status != 409
     return screens.render(
         "brand/switches/rows.html",
-        **_ROWS.read(path=path).values(),
+        **page.values(),
+        status=None if has_rows else 200,
+        has_rows=has_rows,
         switch=switch,
         targets=_TARGETS if switch["state"] in ("Completed", "Undoing", "Undone") else {},
         file_address=_ROWS.filtered_address(f"/dashboard/switch/{switch_id}/rows.csv"),
         collections=switch_words.COLLECTIONS,
         verdicts=switch_words.VERDICTS,
-        reasons=switch_words.REASONS,
-        describe=switch_words.describe,
+        words=switch_words,
         options_of=_list_options,
     )
 

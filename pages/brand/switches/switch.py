@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 from flask import Blueprint, Response, request
 
+import settings
 from api import current_time
 from api.programs.programs import list_programs
 from api.switches.files import list_switch_files
@@ -13,72 +14,39 @@ from api.switches.preview import preview_switch
 from api.switches.reading import cancel_switch, read_switch, resume_switch
 from api.switches.run import run_switch
 from api.switches.sources import list_switch_sources
-from api.switches.switches import change_switch, get_switch
+from api.switches.switches import change_switch, create_switch, get_switch, list_switches
 from api.switches.undo import undo_switch
-from domain.statuses import AffiliateStatus
 from pages import api_client, forms, screens
 from pages.brand import choices
-from pages.brand.switches import file_forms, new_switch, progress, switch_words
+from pages.brand.switches import file_forms, new_switch, progress, settings_form, switch_words
 from pages.form_pages import CustomForm, Form, form_page, send
 from pages.forms import FormState
 from pages.screens import screen
-from pages.times import time_fields
 
 blueprint = Blueprint("switch_page", __name__)
 
-_MAX_CAMPAIGNS = 1_000
-_STATUSES = [(status.value, status.value) for status in AffiliateStatus]
+_TOO_MANY_REQUESTS = 429
 _HERE = "/dashboard/switch/{switch_id}"
 
 
 def _save(switch_id: str) -> Response | FormState:
-    """Store mapping and options; with the button Read, read the account next."""
+    """Store what changed of mapping and options; with the button Read, read the account next."""
     path = {"switch_id": switch_id}
-    answer = send(change_switch, path=path, body=_read_settings())
-    if answer.refusal is None and request.form.get("then") == "read":
-        answer = send(read_switch, path=path)
-    if answer.refusal is not None:
-        return forms.form_from_refusal(answer, {"options": "currency"}, "set-")
-    return screens.redirect(f"/dashboard/switch/{switch_id}" + ("" if request.form.get("then") else "?done=saved"))
-
-
-def _read_settings() -> dict[str, Any]:
-    """Return the mapping and the options of the form as the API takes them."""
-    typed = request.form
-    count = min(_MAX_CAMPAIGNS, sum(name.startswith("campaign-") for name in typed))
-    statuses = typed.getlist("includeStatuses")
-    options: dict[str, Any] = {
-        "unpaid": typed.get("unpaid", "history"),
-        "includeStatuses": None if len(statuses) in (0, len(_STATUSES)) else statuses,
-        "withoutReferrals": "withoutReferrals" in typed,
-        "groups": typed.get("groups", "tag"),
-        "codes": "codes" in typed,
-        "customerIdIs": typed.get("customerIdIs", "auto"),
-    }
-    if "currency" in typed:
-        options["currency"] = typed["currency"].strip().upper() or None
-    if "assumedType" in typed:
-        options["assumedCommission"] = _read_assumed_commission()
-    return {
-        "campaigns": [
-            {"sourceId": typed[f"campaign-{index}"], "programId": typed.get(f"program-{index}") or None}
-            for index in range(count)
-            if f"campaign-{index}" in typed
-        ],
-        "options": options,
-        "cutOverAt": time_fields.parse_local_time(typed.get("cutOverAt", "").strip() or None),
-    }
-
-
-def _read_assumed_commission() -> dict[str, Any] | None:
-    text = request.form.get("assumedValue", "").strip().replace(",", ".")
-    if not text:
-        return None
-    try:
-        value: float | str = float(text)
-    except ValueError:
-        value = text  # the API reports the error
-    return {"type": request.form["assumedType"], "value": value}
+    switch = api_client.require(get_switch, path=path)
+    if (mistaken := settings_form.find_mistakes()) is not None:
+        return mistaken
+    changes, is_read_next = settings_form.read_changes(switch), request.form.get("then") == "read"
+    steps = [(change_switch, changes)] if changes else []
+    for operation, body in [*steps, (read_switch, {})] if is_read_next else steps:
+        answer = send(operation, path=path, body=body, shows_all=True)
+        if answer.status == _TOO_MANY_REQUESTS:
+            return forms.form_with_errors({}, new_switch.TOO_MANY, settings_form.FORM_ID, answer.status)
+        if answer.refusal is not None:
+            if answer.status in (401, 403, 404):
+                api_client.require_data(answer)
+            return settings_form.form_from_refusal(answer)
+    done = "" if is_read_next else "?done=saved" if changes else "?done=same"
+    return screens.redirect(f"/dashboard/switch/{switch_id}{done}")
 
 
 def _resume(switch_id: str) -> Response | FormState:
@@ -90,12 +58,12 @@ def _resume(switch_id: str) -> Response | FormState:
     if typed:
         if (incomplete := new_switch.find_missing(source, "key-")) is not None:
             return incomplete
-        answer = send(change_switch, path=path, body={"credentials": typed})
+        answer = send(change_switch, path=path, body={"credentials": typed}, shows_all=True)
         if answer.refusal:
             return new_switch.form_from_refusal(answer, "key-")
-    answer = send(resume_switch, path=path)
+    answer = send(resume_switch, path=path, shows_all=True)
     if answer.refusal:
-        return forms.form_from_refusal(answer, form_id="key-")
+        return new_switch.form_from_refusal(answer, "key-")
     return screens.redirect(f"/dashboard/switch/{switch_id}")
 
 
@@ -119,18 +87,21 @@ _FORMS = (
     CustomForm("/run", _run, (run_switch,)),
     *file_forms.FORMS,
 )
-_READS = (get_switch, list_programs, list_switch_files, list_switch_sources, preview_switch, undo_switch)
+_READS = (
+    *(get_switch, list_programs, list_switch_files, list_switch_sources, list_switches, preview_switch),
+    *(create_switch, undo_switch),
+)
 
 
 @form_page(blueprint, "member", "/dashboard/switch/<switch_id>", *_FORMS, uses=_READS, restores=True)
 def show_switch(form: FormState | None, switch_id: str) -> Response:
-    """Show a switch by its state. Budget: 7 round trips, however much was read."""
+    """Show a switch by its state. Budget: 10 round trips, however much was read."""
     switch = api_client.require(get_switch, path={"switch_id": switch_id})
     return screens.render("brand/switches/switch.html", form, **_switch_values(switch, form))
 
 
 @blueprint.get("/dashboard/switch/<switch_id>/fragment")
-@screen("member", uses=(get_switch, list_switch_sources, cancel_switch, resume_switch))
+@screen("member", uses=(get_switch, list_switch_sources, resume_switch))
 def show_switch_part(switch_id: str) -> Response:
     """Show the progress of a switch alone. Budget: 3 round trips."""
     switch = api_client.require(get_switch, path={"switch_id": switch_id})
@@ -138,21 +109,24 @@ def show_switch_part(switch_id: str) -> Response:
 
 
 def _progress_values(switch: Mapping[str, Any]) -> dict[str, Any]:
+    now = current_time.now()
+    points = progress.add_point(progress.parse_points(request.args.get("points", "")), switch, now=now)
     return {
         "switch": switch,
         "source": new_switch.find_source(switch["source"]),
-        "pace": progress.measure(switch, now=current_time.now()),
+        "pace": progress.measure(switch, points, now=now),
+        "points": progress.format_points(points),
         "collections": switch_words.COLLECTIONS,
+        "undo_stages": switch_words.UNDO_STAGES,
     }
 
 
 def _switch_values(switch: Mapping[str, Any], form: FormState | None) -> dict[str, Any]:
-    preview = None
-    if switch["state"] == "Ready":
-        answer = api_client.call(preview_switch, path={"switch_id": switch["id"]})
-        preview = api_client.require_data(answer) if answer.status != 409 else None
+    preview = _load_preview(switch)
     is_changeable = switch["state"] in ("Connected", "Ready")
     form_id = form.id if form else ""
+    proposed = settings_form.propose_programs(switch)
+    is_typed = form_id == settings_form.FORM_ID
     return {
         **_progress_values(switch),
         "preview": preview,
@@ -160,28 +134,20 @@ def _switch_values(switch: Mapping[str, Any], form: FormState | None) -> dict[st
         "programs": choices.list_program_choices() if is_changeable else [],
         "files": file_forms.list_files(switch),
         "file_names": switch_words.FILES,
-        "statuses": _STATUSES,
-        "set_form": form if form_id == "set-" else _prefill(switch),
+        "statuses": settings_form.STATUSES,
+        "set_form": form if is_typed else settings_form.prefill(switch, proposed),
+        "is_proposed": bool(proposed) and not is_typed,
         "key_form": form if form_id == "key-" else forms.prefill("key-"),
         "file_form": form if form_id == "file-" else forms.prefill("file-", part=1),
         "words": switch_words,
+        "undo_days": settings.current().switches.undo_days,
     }
 
 
-def _prefill(switch: Mapping[str, Any]) -> FormState:
-    options, assumed = switch["options"], switch["options"]["assumedCommission"] or {}
-    programs = {f"program-{index}": campaign["programId"] for index, campaign in enumerate(switch["campaigns"])}
-    return forms.prefill(
-        "set-",
-        **programs,
-        unpaid=options["unpaid"],
-        includeStatuses=options["includeStatuses"] or [status for status, _ in _STATUSES],
-        withoutReferrals="on" if options["withoutReferrals"] else None,
-        groups=options["groups"],
-        codes="on" if options["codes"] else None,
-        customerIdIs=options["customerIdIs"],
-        currency=options["currency"],
-        assumedType=assumed.get("type", "Percentage"),
-        assumedValue=assumed.get("value"),
-        cutOverAt=time_fields.format_local_time(switch["cutOverAt"]) if switch["cutOverAt"] else None,
-    )
+def _load_preview(switch: Mapping[str, Any]) -> Any:
+    """Return the preview of a switch that is Ready, or that made commissions payable; else None."""
+    has_payable = switch["state"] == "Completed" and switch["options"]["unpaid"] == "payable"
+    if switch["state"] != "Ready" and not has_payable:
+        return None
+    answer = api_client.call(preview_switch, path={"switch_id": switch["id"]})
+    return None if answer.status == 409 else api_client.require_data(answer)

@@ -1,10 +1,11 @@
 """Words for the codes of a switch: collections, verdicts, reasons, warnings, figures, terms and columns of files."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from domain.money import wording
+from domain.money import currencies, wording
+from domain.switches.reason_texts import REASON_TEXTS
 from domain.switches.sources import Collection
 
 #: Collections in the order in which they are shown.
@@ -19,6 +20,8 @@ COLLECTIONS: Mapping[str, str] = MappingProxyType(
         Collection.Payouts.value: "Payouts (only compared)",
     }
 )
+#: What an undo removes, by its stage.
+UNDO_STAGES: Mapping[str, str] = MappingProxyType({**COLLECTIONS, "refunds": "Refunds"})
 #: The collections that a file can have.
 FILES: Mapping[str, str] = MappingProxyType(
     {name: COLLECTIONS[name] for name in ("affiliates", "links", "codes", "customers", "commissions")}
@@ -33,49 +36,60 @@ VERDICTS: Mapping[str, str] = MappingProxyType(
         "left_out": "Left out",
     }
 )
-REASONS: Mapping[str, str] = MappingProxyType(
+REASONS = REASON_TEXTS
+#: Warnings for one row and for several.
+WARNINGS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "status_excluded": "Their status is excluded by your options",
-        "no_email": "No email address",
-        "invalid_email": "The email address is not valid",
-        "campaign_not_mapped": "Their campaign leads to no program",
-        "affiliate_unknown": "Their affiliate is left out or unknown",
-        "slug_taken": "Another affiliate of yours has this link name; a new one is created",
-        "code_taken": "The coupon code is in use here",
-        "code_archived": "The coupon code is archived there",
-        "customer_without_affiliate": "The customer has no affiliate",
-        "customer_without_name": "The customer has neither an id nor an email address",
-        "moved_customer": "The customer was moved to another affiliate there",
-        "lead_expired": "The referral expired there",
-        "test_row": "Test data",
-        "not_money": "Paid in points or credits, not in money",
-        "unsupported_currency": "The currency is not supported",
-        "amount_out_of_range": "The amount is out of range",
-        "in_future": "The date is in the future",
-        "after_cut_over": "Later than the time of the switch",
-        "already_tracked": "Finderfee has recorded this sale itself",
-        "negative_without_sale": "A refund whose sale was not found",
-        "unknown_status": "The status is unknown",
-        "id_known_elsewhere": "Another program has this id already",
-        "unreadable_row": "The row can't be read",
-    }
-)
-WARNINGS: Mapping[str, str] = MappingProxyType(
-    {
-        "unknown_status": "Affiliates with an unknown status come as Pending. Review them afterwards.",
-        "recruits_not_brought": "Affiliates who recruited others: recruits and tiers don't come over.",
-        "parameter_not_added": "There is no room for this link parameter. Remove one under Settings, Tracking.",
-        "links_on_foreign_host": "Links on the host of the old system. They stop working when that account ends,"
-        " so ask these affiliates to use their new link.",
-        "amounts_disagree": "The amounts of these sales disagree at the source. The amount after refunds was taken.",
-        "sale_in_other_currency": "The sale is in another currency than the commission, so its amount is 0.",
-        "paid_twice": "Paid there, and part of a payout here. Check these with the affiliates.",
-        "unpaid_earnings_grew": "More is unpaid there than was brought. Add a bonus if you pay the rest here.",
-        "moved_while_read": "The list changed while it was read. Read again if numbers differ.",
-        "collection_not_available": "Your plan there doesn't offer this list, so it is empty.",
-        "equal_rows": "Identical rows without an id count once.",
-        "more_figures_differ": "Further numbers differ from what the system states itself. The largest differences are"
-        " listed.",
+        "unknown_status": (
+            "%(num)s affiliate has an unknown status there and comes as Pending. Review it afterwards.",
+            "%(num)s affiliates have an unknown status there and come as Pending. Review them afterwards.",
+        ),
+        "recruits_not_brought": (
+            "%(num)s affiliate was recruited by another one there. Recruits and tiers don't come over.",
+            "%(num)s affiliates were recruited by others there. Recruits and tiers don't come over.",
+        ),
+        "parameter_not_added": (
+            "There is no room for %(num)s link parameter. Remove one under Settings, Tracking.",
+            "There is no room for %(num)s link parameters. Remove others under Settings, Tracking.",
+        ),
+        "links_on_foreign_host": (
+            "%(num)s link is on the host of the old system. It stops working when that account ends, so ask the"
+            " affiliate to use the new link.",
+            "%(num)s links are on the host of the old system. They stop working when that account ends, so ask these"
+            " affiliates to use their new links.",
+        ),
+        "amounts_disagree": (
+            "The amounts of %(num)s sale disagree at the source. The amount after refunds was taken.",
+            "The amounts of %(num)s sales disagree at the source. The amounts after refunds were taken.",
+        ),
+        "sale_in_other_currency": (
+            "%(num)s sale is in another currency than its commission, so its amount is 0.",
+            "%(num)s sales are in another currency than their commissions, so their amounts are 0.",
+        ),
+        "paid_twice": (
+            "%(num)s commission was paid there, and is part of a payout here. Check it with the affiliate.",
+            "%(num)s commissions were paid there, and are part of payouts here. Check them with the affiliates.",
+        ),
+        "moved_while_read": (
+            "A list changed while it was read: %(num)s row more or less than stated. Read again if numbers differ.",
+            "A list changed while it was read: %(num)s rows more or less than stated. Read again if numbers differ.",
+        ),
+        "collection_not_available": (
+            "Your plan there doesn't offer %(num)s list, so it is empty.",
+            "Your plan there doesn't offer %(num)s lists, so they are empty.",
+        ),
+        "equal_rows": (
+            "%(num)s row without an id is identical to another one, and counts once.",
+            "%(num)s rows without an id are identical to others, and count once.",
+        ),
+        "unpaid_earnings_grew": (
+            "%(num)s affiliate has more unpaid there than was brought. Add a bonus if you pay the rest here.",
+            "%(num)s affiliates have more unpaid there than was brought. Add a bonus if you pay the rest here.",
+        ),
+        "more_figures_differ": (
+            "%(num)s further number differs from what the system states itself. The largest differences are listed.",
+            "%(num)s further numbers differ from what the system states itself. The largest differences are listed.",
+        ),
     }
 )
 TERMS: Mapping[str, str] = MappingProxyType(
@@ -83,21 +97,28 @@ TERMS: Mapping[str, str] = MappingProxyType(
         "commissionType": "Commission type",
         "commissionValue": "Commission",
         "commissionCurrency": "Currency",
-        "cookieWindowDays": "Cookie window (days)",
-        "recurringMonths": "Recurring (months)",
-        "holdDays": "Hold period (days)",
+        "cookieWindowDays": "Cookie window",
+        "recurringMonths": "Recurring",
+        "holdDays": "Hold period",
         "minimumPayoutCents": "Minimum payout",
     }
+)
+#: Terms of a program that are not set. What a source does not state is not compared.
+_UNLIMITED: Mapping[str, str] = MappingProxyType(
+    {"recurringMonths": "without limit", "minimumPayoutCents": "no minimum"}
+)
+_UNITS: Mapping[str, str] = MappingProxyType(
+    {"cookieWindowDays": "days", "recurringMonths": "months", "holdDays": "days"}
 )
 #: Why an undo keeps records.
 KEPT: Mapping[str, str] = MappingProxyType(
     {
-        "later_payment": "Customers with a later payment, lead or sale here, with their history",
-        "in_payout": "Commissions in a payout",
-        "refunded": "Commissions refunded here",
-        "override": "Commissions with a recruiter's share",
-        "in_use": "Affiliates with an account, clicks, recruits or other activity",
-        "merged": "Affiliates who were here before",
+        "later_payment": "a customer has a later payment, lead or sale here",
+        "in_payout": "a payout here names the commission",
+        "refunded": "the commission was refunded here",
+        "override": "a recruiter earned on the commission",
+        "in_use": "the affiliate has an account, clicks, recruits or other activity here",
+        "merged": "the affiliate was here before",
     }
 )
 #: Fields of files.
@@ -170,26 +191,67 @@ _FIGURES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def list_differences(comparison: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the terms of a comparison that differ, each with its name and "theirs → ours"."""
+def list_differences(comparison: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the terms of a comparison that differ, each with its name, theirs and ours."""
     return [
-        (TERMS.get(name, name), f"{_to_text(comparison['theirs'], name)} → {_to_text(comparison['ours'], name)}")
+        (TERMS.get(name, name), _to_text(comparison["theirs"], name), _to_text(comparison["ours"], name))
         for name in comparison["differ"]
     ]
 
 
 def _to_text(terms: Mapping[str, Any], name: str) -> str:
-    value = terms.get(name)
+    """Return a term with its unit; a dash for one that is not stated."""
+    value, currency = terms.get(name), terms.get("commissionCurrency")
     if value is None:
-        return "unlimited" if name == "recurringMonths" and name in terms else "–"
+        return _UNLIMITED.get(name, wording.DASH)
+    if name == "commissionValue" and terms.get("commissionType") == "Fixed":
+        is_money = currency is not None and is_supported(currency)
+        return wording.format_major(value, currency) if is_money else wording.format_plain(value)
+    if name == "commissionValue":
+        return wording.format_percent(value)
     if name == "minimumPayoutCents":
-        return wording.format_money(value, terms.get("commissionCurrency") or "USD")
-    return str(value)
+        return format_amount(value, currency or "USD")
+    if name == "recurringMonths" and value == 0:
+        return "first payment only"
+    unit = _UNITS.get(name, "")
+    return f"{value} {unit.rstrip('s') if value == 1 else unit}".strip()
+
+
+def list_changes(counts: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Return the collections that a run confirms and of which rows change records that are here, with their number."""
+    confirmed = ("affiliates", "customers", "commissions")
+    return [(COLLECTIONS[name], counts[name]["changed"]) for name in confirmed if counts.get(name, {}).get("changed")]
+
+
+def is_supported(currency: str) -> bool:
+    """Return whether amounts of a currency can be shown in major units."""
+    return currency in currencies.EXPONENTS
+
+
+def format_amount(cents: int | None, currency: str | None) -> str:
+    """Return minor units as money; for an unsupported currency the number as the source states it, and its code."""
+    if cents is None:
+        return wording.DASH
+    if currency and is_supported(currency):
+        return wording.format_money(cents, currency)
+    number = f"{wording.MINUS if cents < 0 else ''}{abs(cents):,}"
+    return f"{number} {currency}" if currency else number
+
+
+def list_unsupported(currency_codes: Iterable[str | None]) -> str:
+    """Return the unsupported currencies among these, separated by commas."""
+    return ", ".join(sorted({code for code in currency_codes if code and not is_supported(code)}))
 
 
 def describe(words: Mapping[str, str], code: str) -> str:
     """Return a code in words; one that is not listed has spaces in place of underscores."""
     return words.get(code) or code.replace("_", " ").capitalize()
+
+
+def list_warning_forms(code: str) -> tuple[str, str]:
+    """Return the words of a warning for one row and for several."""
+    text = code.replace("_", " ").capitalize()
+    return WARNINGS.get(code) or (f"{text}: %(num)s", f"{text}: %(num)s")
 
 
 def name_figure(name: str) -> str:

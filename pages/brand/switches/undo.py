@@ -18,7 +18,10 @@ _UNDO = Form("", undo_switch, body={}, to="/dashboard/switch/{switch_id}", shows
 def show_switch_undo(form: FormState | None, switch_id: str) -> Response:
     """Show what an undo would remove, keep and take back. Budget: 8 round trips."""
     path = {"switch_id": switch_id}
-    preview = api_client.require(preview_switch_undo, path=path)
+    answer = api_client.call(preview_switch_undo, path=path)
+    if answer.status == 409:  # such as after Back in the browser: it is undone already, or was never completed
+        return screens.redirect(f"/dashboard/switch/{switch_id}?done=not-undone")
+    preview = api_client.require_data(answer)
     return screens.render(
         "brand/switches/undo.html",
         form,

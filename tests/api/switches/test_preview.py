@@ -62,6 +62,8 @@ def test_rows_are_listed_by_filter_and_cursor(brand, owner):
             "currency": "USD",
             "amountCents": 4900,
             "commissionCents": 980,
+            "affiliate": "person1@example.com",
+            "occurredAt": "2026-05-01T10:00:00.000Z",
             "target": None,
         }
     ]
@@ -91,8 +93,10 @@ def test_file_of_rows_is_safe_for_spreadsheets(brand, owner):
     lines = answer.text.splitlines()
     assert answer.mimetype == "text/csv"
     assert lines[0] == (
-        "collection,source_id,label,verdict,reason,currency,amount_cents,commission_cents,target_type,target_id"
+        "collection,source_id,label,verdict,reason,currency,amount_cents,commission_cents,target_type,target_id,"
+        "affiliate,occurred_at,reason_text"
     )
+    assert lines[3].endswith(",person1@example.com,2026-05-01T10:00:00+00:00,The date is in the future")
     assert [line.split(",")[1] for line in lines[1:]] == ["m1", "m2", "m3"]
     assert lines[1].split(",")[2].startswith("'=")
 

@@ -77,6 +77,7 @@ def test_undo_without_any_use_removes_everything(brand):
     undone = switch.find()
     assert (undone.state, undone.stage) == ("Undone", None)
     assert undone.undone_at is not None
+    assert {counts["remaining"] for counts in undone.result.values()} == {0}
     assert brand.rows("select attribution_params from organization") == [(None,)]
     assert brand.rows("select sum(amount_cents)::int from ledger_entry") == [(0,)]
     assert brand.rows("select sum(net_cents)::int from affiliate_revenue") == [(0,)]

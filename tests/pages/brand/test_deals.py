@@ -46,7 +46,7 @@ def test_deal_is_drafted_offered_and_withdrawn(work, people):
     assert "<h1>Video</h1>" in html
     assert re.findall(r"<h3>([^<]+)</h3>", html) == ["1. Script", "2. Cut"]
     assert "100.50 EUR" in html
-    for act, status in (("offer", "Offered"), ("cancel", "Canceled")):
+    for act, status in (("offer", "Offered"), ("cancel", "Cancelled")):
         assert visitor.send(f"{page}/act", {"_key": act, "act": act}).status_code == 303
         assert f">{status}</span>" in visitor.open(page).text
     assert ">Video</a>" in visitor.open(f"{_HERE}?status=Cancelled").text

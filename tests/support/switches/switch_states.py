@@ -151,7 +151,15 @@ def _stage_imports(brand: Brand, switch_id: UUID, now: datetime) -> None:
         )
 
 
-def insert_rows(brand: Brand, switch_id: UUID) -> None:
+_COMMISSION = {
+    "amount_cents": 4900,
+    "commission_cents": 980,
+    "affiliate_ref": "a1",
+    "occurred_at": "2026-05-01T10:00:00Z",
+}
+
+
+def insert_rows(brand: Brand, switch_id: UUID, *, currency: str = "USD") -> None:
     """Insert six judged rows: three commissions, of which one is left out, and three affiliates."""
     rows = [
         *(("affiliates", f"a{number}", f"person{number}@example.com", "new", None) for number in (1, 2, 3)),
@@ -164,8 +172,8 @@ def insert_rows(brand: Brand, switch_id: UUID) -> None:
             organization_id=brand.id,
             switch_id=switch_id,
             items=[
-                {"collection": collection, "source_id": source_id, "label": label, "record": {}}
-                | ({"currency": "USD", "amount_cents": 4900, "commission_cents": 980} if source_id[0] == "m" else {})
+                {"collection": collection, "source_id": source_id, "label": label, "record": {"email": label}}
+                | (_COMMISSION | {"currency": currency} if source_id[0] == "m" else {})
                 for collection, source_id, label, _, _ in rows
             ],
         )

@@ -1098,6 +1098,8 @@ export interface CollectionResult {
   changed: number;
   /** Rows that were left out. */
   leftOut: number;
+  /** Records that an undo left here because they were in use; missing before. */
+  remaining?: number;
 }
 
 /** Commission of one currency, in its minor units, and the number of rows. */
@@ -4247,6 +4249,8 @@ export interface SourceSystem {
   needsCurrency: boolean;
   /** Whether it states no commissions, so that `options.assumedCommission` says what they were. */
   assumesCommissions: boolean;
+  /** How many requests a minute we make at most, within the source's own limit; null without a limit, or if its answers tell it. */
+  requestsPerMinute: number | null;
 }
 
 /** One credential of a source; `help` says where to find it. */
@@ -4727,6 +4731,10 @@ export interface SwitchRow {
   amountCents: number | null;
   /** The commission; null for other rows. */
   commissionCents: number | null;
+  /** The email of the affiliate to whom the row belongs; null if there is none, and for affiliates. */
+  affiliate: string | null;
+  /** When the sale was made; null if the source does not tell, and for other rows. */
+  occurredAt: string | null;
   /** The record here that the row becomes or belongs to; null for a row that is left out. */
   target: RowTarget | null;
 }

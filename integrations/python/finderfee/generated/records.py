@@ -1593,6 +1593,9 @@ class CollectionResult(TypedDict):
     leftOut: int
     """Rows that were left out."""
 
+    remaining: NotRequired[int]
+    """Records that an undo left here because they were in use; missing before."""
+
 
 class CommissionBalance(TypedDict):
     """Commission of one currency, in its minor units, and the number of rows."""
@@ -6156,6 +6159,11 @@ class SourceSystem(TypedDict):
     assumesCommissions: bool
     """Whether it states no commissions, so that `options.assumedCommission` says what they were."""
 
+    requestsPerMinute: int | None
+    """How many requests a minute we make at most, within the source's own limit; null without a
+    limit, or if its answers tell it.
+    """
+
 
 class SourceSystemField(TypedDict):
     """One credential of a source; `help` says where to find it."""
@@ -6879,6 +6887,14 @@ class SwitchRow(TypedDict):
 
     commissionCents: int | None
     """The commission; null for other rows."""
+
+    affiliate: str | None
+    """The email of the affiliate to whom the row belongs; null if there is none, and for
+    affiliates.
+    """
+
+    occurredAt: str | None
+    """When the sale was made; null if the source does not tell, and for other rows."""
 
     target: RowTarget | None
     """The record here that the row becomes or belongs to; null for a row that is left out."""

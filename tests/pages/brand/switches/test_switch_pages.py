@@ -159,11 +159,12 @@ def test_preview_begins_with_differences_and_repeats_the_totals(brand, people):
     assert "Nobody is written to." in text
     assert "Run: 3 affiliates, 2 customers, 4 commissions" in text
     assert "Number of affiliates" in text
-    assert "Balance" not in text  # it agrees
+    assert text.index("Number of affiliates") < text.index("Show the 1 number that agrees") < text.index("Balance")
     assert f'href="{_page(switch_id)}/rows?collection=commissions&amp;reason=in_future"' in answer.text
     assert f'href="{_page(switch_id)}/rows.csv?collection=commissions&amp;reason=in_future"' in answer.text
     assert "Commission: " not in text
-    assert "30 → 20" in text
+    assert "Friends Commission 30 % 20 %" in text
+    assert "2 links are on the host of the old system" in text
 
 
 def test_payable_amounts_are_shown(brand, people):
@@ -238,7 +239,9 @@ def test_reading_shows_pace_waiting_and_cancel(brand, people):
 
     text = _text(answer)
     assert re.search(r"About \d+ rows a minute", text)
-    assert "Rewardful limits how fast we may read" in text
+    assert "Rewardful limits how fast we may read: we make at most 84 requests a minute." in text
+    assert "Rewardful asked us to wait." in text
+    assert "At least" not in text
     assert (cancelled.status_code, cancelled.headers["Location"]) == (303, _page(switch_id))
     assert brand.rows("select state from switch") == [("Cancelled",)]
 
