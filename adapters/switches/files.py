@@ -27,7 +27,7 @@ from adapters.switches.base import (
 from domain.imports.rows import BadRow
 from domain.money import currencies
 from domain.statuses import AffiliateStatus
-from domain.switches.files.file_fields import FIGURES, link_columns
+from domain.switches.files.file_fields import FIGURES, WITHOUT_WORD, link_columns
 from domain.switches.files.mapped_cells import AmountOutOfRange, MappedCells, explain
 from domain.switches.reasons import LeftOutReason
 from domain.switches.records import (
@@ -160,11 +160,14 @@ def _read_affiliate(cells: MappedCells, row: SourceRow, context: SwitchContext) 
 
 
 def _find_status(word: str, context: SwitchContext) -> AffiliateStatus | None:
-    """Return the status of an affiliate: Approved without a word, as in imports; None for an unknown word."""
-    if not word:
-        return AffiliateStatus.Approved
+    """Return the status of an affiliate, None for an unknown word.
+
+    Without a word it is what the brand says that the empty word means, else Approved, as in imports.
+    """
     by_own_name = {status.value.casefold(): status for status in AffiliateStatus}
     ours = _find_word(word, context.words.get(Collection.Affiliates, {}))
+    if not word:
+        ours = ours or WITHOUT_WORD[Collection.Affiliates]
     return AffiliateStatus(ours) if ours else by_own_name.get(word.casefold())
 
 
@@ -252,10 +255,13 @@ def _read_commission(cells: MappedCells, row: SourceRow, context: SwitchContext)
 
 
 def _find_kind(word: str, refunded_cents: int, context: SwitchContext) -> CommissionKind | None:
-    """Return what a state means: Paid if there is no column of states, None for a state without a meaning."""
-    if not context.columns.get(Collection.Commissions, {}).get("state"):
-        return CommissionKind.Paid
+    """Return what a state means, None for a state without a meaning.
+
+    If there is no column of states, it is what the brand says that the empty word means, else Paid.
+    """
     ours = _find_word(word, context.words.get(Collection.Commissions, {})) or word.casefold()
+    if not ours and not context.columns.get(Collection.Commissions, {}).get("state"):
+        ours = WITHOUT_WORD[Collection.Commissions]
     if ours == "lost":
         is_refunded = refunded_cents > 0 or word.casefold() in _REFUNDED_WORDS
         return CommissionKind.Refunded if is_refunded else CommissionKind.Denied

@@ -63,9 +63,14 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 WORD_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
     {Collection.Affiliates: "status", Collection.Commissions: "state"}
 )
+#: What the rows of a file without a column of states mean, and affiliates whose cell is empty, until the brand says so.
+WITHOUT_WORD: Final[Mapping[str, str]] = MappingProxyType(
+    {Collection.Affiliates: AffiliateStatus.Approved.value, Collection.Commissions: "paid"}
+)
+#: Fields of one amount in two units: a file has a column for one of them.
+UNITS: Final = (("amount", "amountCents"), ("commission", "commissionCents"))
 #: The fields of a link in a row of affiliates.
 _LINK_FIELDS: Final = {"affiliateId": "id", "affiliateEmail": "email", "token": "token", "campaign": "campaign"}
-_EITHER: Final = (("amount", "amountCents"), ("commission", "commissionCents"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,7 @@ def missing_fields(
         missing += [
             MissingColumn(collection, fields) for fields in NEEDED[collection] if not any(map(mapped.get, fields))
         ]
-        missing += [MissingColumn(collection, fields) for fields in _EITHER if all(map(mapped.get, fields))]
+        missing += [MissingColumn(collection, fields) for fields in UNITS if all(map(mapped.get, fields))]
         for part, header in parts.items():
             headings = [normalize_heading(heading) for heading in header]
             missing += [

@@ -46,6 +46,7 @@ insert into switch_list (organization_id, switch_id, name, place, collection, cu
 values (%s, %s, %s, %s, %s, %s, true, %s)
 on conflict (organization_id, switch_id, name) do update set cursor = excluded.cursor, total = excluded.total
 """
+_STAGE_DELETE_PART = "delete from switch_list where organization_id = %s and switch_id = %s and name = %s"
 _INSERT_ROWS = """
 with stored as (
   insert into switch_row (organization_id, switch_id, collection, source_id, data)
@@ -73,6 +74,12 @@ def stage_part(
     """Stage a part in place of the one with its number."""
     name = f"{collection}/{part:02}"
     db.stage(_STAGE_PART, (organization_id, switch_id, name, part, collection, Json(dict(form)), total))
+
+
+def stage_delete_part(*, organization_id: UUID, switch_id: UUID, collection: str, part: int) -> None:
+    """Stage the deletion of a part and its rows."""
+    stage_delete_rows(organization_id=organization_id, switch_id=switch_id, collection=collection, part=part)
+    db.stage(_STAGE_DELETE_PART, (organization_id, switch_id, f"{collection}/{part:02}"))
 
 
 def insert_rows(

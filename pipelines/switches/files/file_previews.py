@@ -15,6 +15,7 @@ from domain.switches.files import column_suggestions
 from domain.switches.files.file_fields import (
     FIELDS,
     FIGURES,
+    WITHOUT_WORD,
     WORD_FIELDS,
     MissingColumn,
     link_columns,
@@ -62,7 +63,10 @@ class FilePreviewRow:
 
 @dataclass(frozen=True, slots=True)
 class FileWord:
-    """A word in the column of states, the number of its rows, its meaning, and the one that it usually has."""
+    """A word in the column of states, the number of its rows, its meaning, and the one that it usually has.
+
+    Without such a column there is one empty word for all rows, and `suggested` is what they mean without a meaning.
+    """
 
     word: str
     rows: int
@@ -141,15 +145,18 @@ def _describe(
         header=header,
         suggested=column_suggestions.suggest_columns(collection, header).columns,
         columns=columns,
-        words=_list_words(switch, collection, columns),
+        words=_list_words(switch, collection, columns, sum(part.total for part in parts)),
         missing=tuple(gap.message for gap in missing if gap.collection == collection),
     )
 
 
-def _list_words(switch: Switch, collection: str, columns: Mapping[str, str]) -> tuple[FileWord, ...]:
-    heading = columns.get(WORD_FIELDS.get(collection, ""))
-    if heading is None:
+def _list_words(switch: Switch, collection: str, columns: Mapping[str, str], total: int) -> tuple[FileWord, ...]:
+    if collection not in WORD_FIELDS or not total:
         return ()
+    meanings = {theirs.strip().casefold(): ours for theirs, ours in switch.words.get(collection, {}).items()}
+    heading = columns.get(WORD_FIELDS[collection])
+    if heading is None:
+        return (FileWord("", total, meanings.get(""), WITHOUT_WORD[collection]),)
     values = file_parts.count_values(
         **switch.key,
         collection=collection,
@@ -157,7 +164,6 @@ def _list_words(switch: Switch, collection: str, columns: Mapping[str, str]) -> 
         max_rows=_MAX_WORD_ROWS,
         take=_MAX_WORDS,
     )
-    meanings = {theirs.strip().casefold(): ours for theirs, ours in switch.words.get(collection, {}).items()}
     return tuple(
         FileWord(
             value.value,

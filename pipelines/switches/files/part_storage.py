@@ -72,13 +72,8 @@ def store_part(
     file_parts.stage_part(
         organization_id=organization_id, switch_id=switch_id, collection=collection, part=part, total=total, form=form
     )
-    changes = {
-        "state": SwitchState.Connected.value,
-        "preview": None,
-        "touched_at": now,
-        "words": _add_words(switch, collection, suggestion),
-    }
-    file_mapping.derive(switches.update(switch, changes), collection=collection)
+    words = _add_words(switch, collection, suggestion)
+    file_mapping.derive(switches.update(switch, {**_forget_preview(now), "words": words}), collection=collection)
     return StoredPart(
         collection=collection,
         part=part,
@@ -88,6 +83,28 @@ def store_part(
         service=suggestion.service,
         words=suggestion.words,
     )
+
+
+def delete_part(*, organization_id: UUID, switch_id: UUID, collection: str, part: int, now: datetime) -> None:
+    """Delete a part of a file with its rows; with the last one of a collection its columns and words go too.
+
+    A switch that was judged is Connected again.
+    Raises Refused: 404 not_found; 409 switch_not_files, switch_not_changeable.
+    """
+    switch = _lock(organization_id, switch_id)
+    parts = [stored.part for stored in file_parts.list_parts(**switch.key) if stored.collection == collection]
+    if part not in parts:
+        raise Refused(404, "not_found", f"This switch has no part {part} of {collection[:40]}.")
+    file_parts.stage_delete_part(**switch.key, collection=collection, part=part)
+    changes = _forget_preview(now)
+    if len(parts) == 1:
+        changes["columns"] = {name: columns for name, columns in switch.columns.items() if name != collection}
+        changes["words"] = {name: words for name, words in switch.words.items() if name != collection}
+    file_mapping.derive(switches.update(switch, changes))
+
+
+def _forget_preview(now: datetime) -> dict[str, Any]:
+    return {"state": SwitchState.Connected.value, "preview": None, "touched_at": now}
 
 
 def _store_rows(switch: Switch, collection: str, part: int, rows: Iterator[_StoredRow]) -> int:

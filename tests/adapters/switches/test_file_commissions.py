@@ -75,6 +75,7 @@ def test_commission_without_a_column_of_states_is_paid():
     columns = {field: heading for field, heading in _COMMISSIONS.items() if field != "state"}
 
     assert _commission(columns=columns, State="unpaid").kind == CommissionKind.Paid
+    assert _commission(columns=columns, words={"": "owed"}, State="unpaid").kind == CommissionKind.Owed
 
 
 @pytest.mark.parametrize(
