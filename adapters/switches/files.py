@@ -27,8 +27,9 @@ from adapters.switches.base import (
 from domain.imports.rows import BadRow
 from domain.money import currencies
 from domain.statuses import AffiliateStatus
-from domain.switches.files.file_fields import FIGURES, WITHOUT_WORD, link_columns
-from domain.switches.files.mapped_cells import AmountOutOfRange, MappedCells, explain
+from domain.switches.files.field_texts import explain
+from domain.switches.files.file_fields import FIGURES, WITHOUT_WORD, link_columns, normalize_heading
+from domain.switches.files.mapped_cells import AmountOutOfRange, MappedCells
 from domain.switches.reasons import LeftOutReason
 from domain.switches.records import (
     AffiliateRef,
@@ -43,6 +44,7 @@ from domain.switches.records import (
     SourceLink,
 )
 from domain.switches.sources import ONLY_CAMPAIGN, Collection, SourceName
+from domain.text import one_line
 
 #: The name of the campaign `all`: of files without a column of campaigns, and of rows in which it is empty.
 ONLY_CAMPAIGN_NAME = "All affiliates"
@@ -121,7 +123,16 @@ class FilesSource:
         try:
             return _READERS[row.collection](MappedCells.read(row.collection, row.data, columns), row, context)
         except BadRow as bad:
-            raise UnreadableRow(explain(bad.code)) from bad
+            raise UnreadableRow(explain(bad.code), label=_describe_unreadable(row, columns, bad)) from bad
+
+
+def _describe_unreadable(row: SourceRow, columns: Mapping[str, str], bad: BadRow) -> str:
+    """Return where a row is in the files, why it cannot be read, and what it says."""
+    part, line = map(int, row.source_id.split("/")[-2:])
+    by_heading = row.data.get("cells", {})
+    cells = [(heading, by_heading.get(normalize_heading(heading))) for heading in dict.fromkeys(columns.values())]
+    text = row.data.get("text") or "; ".join(f"{heading}: {cell}" for heading, cell in cells if cell)
+    return one_line.clean(f"Part {part}, line {line}: {explain(bad.code)} {text}".rstrip())
 
 
 def read_figure(data: Mapping[str, Any], columns: Mapping[str, str], currency: str | None) -> StatedFigure | None:
@@ -178,7 +189,7 @@ def _find_word(word: str, words: Mapping[str, str]) -> str | None:
 def _read_link(cells: MappedCells, row: SourceRow, context: SwitchContext) -> SourceLink:
     token = cells.token()
     if token is None:
-        raise BadRow("missing_token")
+        raise BadRow("missing:token")
     who = cells.affiliate_ref()
     return SourceLink(
         source_id=cells.key(),
@@ -230,7 +241,7 @@ def _read_commission(cells: MappedCells, row: SourceRow, context: SwitchContext)
     who, word, order = cells.affiliate_ref(), cells.text("state") or "", cells.text("orderId")
     occurred_at, customer_id = cells.time("occurredAt"), cells.text("customerId")
     if occurred_at is None:
-        raise BadRow("missing_occurred_at")
+        raise BadRow("missing:occurredAt")
     amounts = _read_amounts(cells, context)
     has_customers = bool(context.columns.get(Collection.Customers, {}).get("id"))
     return SourceCommission(
@@ -302,7 +313,7 @@ def _read_amounts(cells: MappedCells, context: SwitchContext) -> _Amounts:
     amount = read("amountCents" if is_sale_minor else "amount", is_minor=is_sale_minor) or 0
     refunded = (read("refunded", is_minor=is_sale_minor) or 0) if has_sale else 0
     if commission is None:
-        raise BadRow("missing_commission")
+        raise BadRow("missing:commission")
     # A negative commission takes another row back.
     out_of_range |= commission >= 0 and not 0 <= refunded <= amount
     problem = LeftOutReason.AmountOutOfRange if out_of_range else None

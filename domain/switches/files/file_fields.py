@@ -11,6 +11,7 @@ from typing import Final
 from domain.imports.column_mapping import NAME_PARTS
 from domain.imports.known_exports import SALE_STATES
 from domain.statuses import AffiliateStatus
+from domain.switches.files import field_texts
 from domain.switches.sources import Collection
 
 #: Totals that the old system states, to be compared with what was read.
@@ -88,10 +89,10 @@ class MissingColumn:
     @property
     def message(self) -> str:
         """The gap as a sentence."""
-        names = " or ".join(self.fields)
         if self.heading is None:
-            return f"Choose one column for {names} of {self.collection}."
-        return f"Part {self.part} of {self.collection} needs exactly one column {self.heading[:40]!r}, for {names}."
+            return f"Choose one column for {field_texts.describe_choice(self.collection, self.fields)}."
+        name, files = field_texts.FIELD_TEXTS[self.fields[0]], field_texts.FILE_TEXTS[self.collection]
+        return f"Part {self.part} of {files} needs exactly one column {self.heading[:40]!r}, for the {name}."
 
 
 def normalize_heading(heading: str) -> str:

@@ -12,6 +12,7 @@ from domain.imports.rows import BadRow
 from domain.refusals import Refused, not_found
 from domain.statuses import AffiliateStatus
 from domain.switches.files import column_suggestions
+from domain.switches.files.field_texts import explain
 from domain.switches.files.file_fields import (
     FIELDS,
     FIGURES,
@@ -21,7 +22,7 @@ from domain.switches.files.file_fields import (
     link_columns,
     normalize_heading,
 )
-from domain.switches.files.mapped_cells import MappedCells, explain
+from domain.switches.files.mapped_cells import MappedCells
 from domain.switches.reasons import LeftOutReason, SwitchWarning
 from domain.switches.records import (
     CommissionKind,
@@ -42,6 +43,7 @@ from pipelines.switches.files import file_mapping
 #: Rows that a preview shows.
 PREVIEW_ROWS: Final = 10
 _MAX_WORDS: Final = 100
+_BAD_FIGURE: Final = "Its name, currency or total cannot be read. A total is a whole number of cents."
 _MAX_WORD_ROWS: Final = 100_000
 
 
@@ -198,7 +200,7 @@ def _preview(collection: str, source_id: str, data: Mapping[str, Any], context: 
 
 def _preview_figure(part: int, line: int, filled: Mapping[str, str], figure: StatedFigure | None) -> FilePreviewRow:
     if figure is None:
-        return FilePreviewRow(part, line, filled, LeftOutReason.UnreadableRow, "Its name, currency or cents are wrong.")
+        return FilePreviewRow(part, line, filled, LeftOutReason.UnreadableRow, _BAD_FIGURE)
     values: dict[str, str | int] = {
         "name": figure.name,
         "of": figure.subject,

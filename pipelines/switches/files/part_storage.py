@@ -13,6 +13,7 @@ from domain.switches.files.column_suggestions import ColumnSuggestion
 from domain.switches.files.file_fields import FIELDS, MAX_PART_BYTES, MAX_PART_ROWS, MAX_PARTS, normalize_heading
 from domain.switches.sources import MAX_COMMISSIONS, SourceName
 from domain.switches.states import SwitchState
+from domain.text import one_line
 from models.switches import switches
 from models.switches.staging import file_parts
 from models.switches.switches import Switch
@@ -21,6 +22,8 @@ from pipelines.switches.files import file_mapping
 # A slice of rows is one statement: this many rows, or cells of this many characters.
 _SLICE_ROWS: Final = 2_000
 _SLICE_CHARACTERS: Final = 1024 * 1024
+# Of a row without cells this much of the text is stored, so that people recognize it.
+_MAX_FAULT_CHARACTERS: Final = 200
 _CHANGEABLE: Final = (SwitchState.Connected, SwitchState.Ready)
 
 _StoredRow = tuple[str, Mapping[str, Any]]
@@ -157,7 +160,8 @@ def _read_rows(part: int, header: TableHeader, rows: Iterator[tuple[int, Sequenc
     for line, cells in rows:
         source_id = f"{part:02}/{line:08}"
         if len(cells) < len(headings) or any(cell.strip() for cell in cells[len(headings) :]):
-            yield source_id, {"fault": "wrong_cell_count"}
+            text = one_line.clean(header.separator.join(cells)[:_MAX_FAULT_CHARACTERS])
+            yield source_id, {"fault": "wrong_cell_count", "text": text}
         elif any("\x00" in cell for cell in cells):
             yield source_id, {"fault": "nul_character"}
         else:

@@ -54,12 +54,10 @@ def _build(judging: Judging, collection: str, row: RawRow) -> tuple[str, dict[st
     source_row = SourceRow(Collection(collection), row.source_id, row.data, row.is_mention)
     try:
         record = judging.source.understand(source_row, judging.source_context)
-    except UnreadableRow:
-        return (
-            row.source_id,
-            item_building.new_item(collection, row.source_id, problem=LeftOutReason.UnreadableRow),
-            None,
-        )
+    except UnreadableRow as unreadable:
+        item = item_building.new_item(collection, row.source_id, problem=LeftOutReason.UnreadableRow)
+        item["label"] = (unreadable.label or row.source_id)[: item_building.MAX_LABEL_CHARS]
+        return row.source_id, item, None
     source_id = getattr(record, "source_id", row.source_id)[:_MAX_ID_CHARS]
     problem = getattr(record, "problem", None)
     item = item_building.new_item(collection, source_id, problem=problem, record=record)

@@ -118,7 +118,7 @@ def test_token_is_percent_decoded_once(cell, token):
 
 @pytest.mark.parametrize("cell", ["", "x" * 191, "a%00b", "a%0Ab"])
 def test_token_that_no_link_can_have_makes_the_row_unreadable(cell):
-    with pytest.raises(UnreadableRow, match="token"):
+    with pytest.raises(UnreadableRow, match="Its link code"):
         understand("links", {"E": "a@x.test", "T": cell}, {"affiliateEmail": "E", "token": "T"})
 
 

@@ -50,12 +50,12 @@ def test_part_that_is_sent_again_replaces_its_rows_alone(switch):
 
 
 def test_quoted_line_ends_ragged_rows_and_nul_are_kept_apart(switch):
-    switch.put("customers", 'email,name\na@x.test,"A\nB"\nb@x.test\nc@x.test,C,more\nd@x.test,D,,\ne@x.test,\x00\n')
+    switch.put("customers", 'email,name\na@x.test,"A\nB"\nb\x00@x.test\nc@x.test,C,more\nd@x.test,D,,\ne@x.test,\x00\n')
 
     assert switch.rows("customers") == {
         "01/00000002": {"cells": {"email": "a@x.test", "name": "A\nB"}},
-        "01/00000004": {"fault": "wrong_cell_count"},
-        "01/00000005": {"fault": "wrong_cell_count"},
+        "01/00000004": {"fault": "wrong_cell_count", "text": "b@x.test"},
+        "01/00000005": {"fault": "wrong_cell_count", "text": "c@x.test,C,more"},
         "01/00000006": {"cells": {"email": "d@x.test", "name": "D"}},
         "01/00000007": {"fault": "nul_character"},
     }
