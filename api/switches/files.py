@@ -4,6 +4,7 @@ A part is the file itself (text/csv), so that it needs no memory beyond its own 
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -20,7 +21,7 @@ from domain.refusals import Refused
 from domain.switches.files.file_fields import MAX_PARTS
 from models import db
 from pipelines.switches.files import file_previews, part_storage
-from pipelines.switches.files.file_previews import FileCollection
+from pipelines.switches.files.file_previews import FileCollection, FilePreviewRow
 from schemas.switches.files import FILE_COLLECTIONS, SwitchFilePart, SwitchFileRecord
 
 blueprint = Blueprint("switch_files", __name__)
@@ -41,13 +42,14 @@ def list_switch_files(switch_id: str) -> Response:
     with db.unit_of_work(organization_id):
         records.require(id)
         collections = file_previews.list_collections(organization_id=organization_id, switch_id=id)
-        return jsonify([_serialize(id, collection) for collection in collections])
+        names = [files_of.collection for files_of in collections]
+        rows = file_previews.preview_rows(
+            organization_id=organization_id, switch_id=id, collections=names, now=clock.now()
+        )
+        return jsonify([_serialize(files_of, rows[files_of.collection]) for files_of in collections])
 
 
-def _serialize(switch_id: UUID, files_of: FileCollection) -> dict[str, Any]:
-    rows = file_previews.preview_rows(
-        organization_id=guards.organization_id(), switch_id=switch_id, collection=files_of.collection
-    )
+def _serialize(files_of: FileCollection, rows: Sequence[FilePreviewRow]) -> dict[str, Any]:
     values = {name: getattr(files_of, name) for name in FileCollection.__dataclass_fields__}
     parts = [{"part": part, "rows": count} for part, count in files_of.parts.items()]
     record: dict[str, Any] = _FILES.dump(values | {"parts": parts, "preview": rows})

@@ -57,7 +57,7 @@ def _load_facts(judging: Judging, slice_items: Sequence[Item]) -> _Facts:
     newest = item_lookups.find_affiliate_targets(**judging.switch.key, source_ids=sorted(refs))
     rows: dict[str, list[Item]] = defaultdict(list)
     for row in items.list_of_keys(**judging.switch.key, collection="customers", keys=keys):
-        if row.key is not None and _reason(judging, row) is None:
+        if row.key is not None and reason_for_row(judging, row) is None:
             rows[row.key].append(row)
     existing = brought_customers.find_of_source(
         organization_id=judging.switch.organization_id,
@@ -77,7 +77,8 @@ def _summarize(judging: Judging, items_of_customer: Sequence[Item], sales: Custo
     return _Customer(next(item for item in items_of_customer if item.source_id == chosen_id), summary)
 
 
-def _reason(judging: Judging, item: Item) -> LeftOutReason | None:
+def reason_for_row(judging: Judging, item: Item) -> LeftOutReason | None:
+    """Return why a row is left out by itself, its campaign or its affiliate; None if it is not."""
     if item.problem is not None:
         return LeftOutReason(item.problem)
     if not verdicts.is_mapped(item, judging.program_by_campaign):
@@ -91,7 +92,7 @@ def _reason(judging: Judging, item: Item) -> LeftOutReason | None:
 
 
 def _judge_one(judging: Judging, item: Item, facts: _Facts, new_ids: dict[str, UUID]) -> ItemVerdict:
-    reason = _reason(judging, item)
+    reason = reason_for_row(judging, item)
     if reason is not None:
         return verdicts.leave_out(item, reason)
     assert item.key is not None  # else there is a reason

@@ -88,7 +88,8 @@ class FileSwitch:
     def preview(self, collection: str, **mapping: Any) -> list[FilePreviewRow]:
         """Return the first rows as they will be."""
         with db.unit_of_work(self.brand.id):
-            return file_previews.preview_rows(**self._key, collection=collection, **mapping)
+            rows = file_previews.preview_rows(**self._key, collections=[collection], now=datetime.now(UTC), **mapping)
+        return rows[collection]
 
     def collections(self) -> list[FileCollection]:
         """Return the collections that have files."""
