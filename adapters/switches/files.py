@@ -119,7 +119,7 @@ class FilesSource:
         """Return what a stored row means under the columns and words of the context. Raises UnreadableRow."""
         columns = context.columns.get(row.collection, {})
         if "of" in row.data:
-            columns = link_columns(context.columns.get(row.data["of"], {}))
+            columns = link_columns(context.columns.get(row.data["of"], {}), has_id=row.data.get("has_id", False))
         try:
             return _READERS[row.collection](MappedCells.read(row.collection, row.data, columns), row, context)
         except BadRow as bad:
@@ -196,7 +196,8 @@ def _read_link(cells: MappedCells, row: SourceRow, context: SwitchContext) -> So
         affiliate=replace(who or AffiliateRef(), campaign=cells.text("campaign") or _only_campaign(context)),
         token=token,
         parameter=cells.text("parameter"),
-        place=0 if "of" in row.data else _place(row.source_id),
+        # The token that a person chose comes before their id, and both before the links of a file.
+        place=int(row.data.get("has_id", False)) if "of" in row.data else _place(row.source_id),
         problem=None if who else LeftOutReason.AffiliateUnknown,
     )
 

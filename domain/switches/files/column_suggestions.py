@@ -83,13 +83,15 @@ _NAMES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = MappingProxyType(
 class ColumnSuggestion:
     """Columns by field, and the meaning of words by theirs in lower case; of a known export with its link parameter.
 
-    `service` None: the columns were guessed, so that no words are suggested.
+    `service` None: the columns were guessed, so that no words are suggested. With `has_id_links` an affiliate's id is a
+    token of theirs too.
     """
 
     columns: Mapping[str, str]
     words: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     service: str | None = None
     parameter: str | None = None
+    has_id_links: bool = False
 
 
 def suggest_columns(collection: str, header: Sequence[str]) -> ColumnSuggestion:
@@ -102,7 +104,7 @@ def suggest_columns(collection: str, header: Sequence[str]) -> ColumnSuggestion:
     if export.is_partial:
         columns = _guess(collection, header, columns)
     columns = {name: heading for name, heading in columns.items() if name in FIELDS[collection]}
-    return ColumnSuggestion(columns, export.words, export.service, export.parameter)
+    return ColumnSuggestion(columns, export.words, export.service, export.parameter, export.has_id_links)
 
 
 def choose_again(chosen: Mapping[str, str], suggested: Mapping[str, str], headings: Sequence[str]) -> dict[str, str]:

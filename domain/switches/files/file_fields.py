@@ -100,9 +100,13 @@ def normalize_heading(heading: str) -> str:
     return heading.strip().casefold()
 
 
-def link_columns(columns: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns of the links that rows of affiliates name, from those of affiliates."""
-    return {ours: columns[theirs] for ours, theirs in _LINK_FIELDS.items() if theirs in columns}
+def link_columns(columns: Mapping[str, str], *, has_id: bool = False) -> dict[str, str]:
+    """Return the columns of the links that rows of affiliates name, from those of affiliates.
+
+    With `has_id` the id of the affiliate is the token.
+    """
+    fields = _LINK_FIELDS | ({"token": "id"} if has_id else {})
+    return {ours: columns[theirs] for ours, theirs in fields.items() if theirs in columns}
 
 
 def missing_fields(

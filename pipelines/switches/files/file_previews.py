@@ -103,7 +103,7 @@ def preview_rows(
 ) -> dict[str, list[FilePreviewRow]]:
     """Return the first ten rows of collections as they will be, under the switch's mapping or under another one.
 
-    Budget: 7 round trips, and one for each collection. Raises Refused: 404 not_found, 409 switch_not_files.
+    Budget: 8 round trips, and one for each collection. Raises Refused: 404 not_found, 409 switch_not_files.
     """
     switch = _find(organization_id, switch_id)
     judging = row_checks.load_judging(switch, columns=columns, words=words, now=now)
@@ -185,7 +185,7 @@ def _preview(
     data, part, line = row.data, *map(int, row.source_id.split("/")[-2:])
     columns = context.columns.get(collection, {})
     if "of" in data:
-        columns = link_columns(context.columns.get(data["of"], {}))
+        columns = link_columns(context.columns.get(data["of"], {}), has_id=data.get("has_id", False))
     try:
         filled = MappedCells.read(collection, data, columns).filled
         if collection == FIGURES:

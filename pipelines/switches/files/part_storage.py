@@ -71,7 +71,12 @@ def store_part(
     except UnreadableFile as unreadable:
         raise Refused(422, "unreadable_file", str(unreadable)) from unreadable
     suggestion = column_suggestions.suggest_columns(collection, header.names)
-    form = {"header": header.names, "service": suggestion.service, "parameter": suggestion.parameter}
+    form = {
+        "header": header.names,
+        "service": suggestion.service,
+        "parameter": suggestion.parameter,
+        "has_id_links": suggestion.has_id_links,
+    }
     file_parts.stage_part(
         organization_id=organization_id, switch_id=switch_id, collection=collection, part=part, total=total, form=form
     )

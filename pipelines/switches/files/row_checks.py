@@ -68,10 +68,10 @@ class _Affiliates:
         if item.source_id in self.by_source_id:
             return
         self.by_source_id[item.source_id] = item
-        named = AffiliateItem(item.source_id, item.source_id, item.campaign_ref, item.program_id)
-        self.by_name[item.source_id].append(named)
+        entry = AffiliateItem(item.source_id, item.source_id, item.campaign_ref, item.program_id)
+        self.by_name[item.source_id].append(entry)
         if item.key is not None:
-            self.by_name[item.key].append(named._replace(name=item.key))
+            self.by_name[item.key].append(entry._replace(name=item.key))
             if affiliate_verdicts.reason_for_row(item) is None:
                 self.people[item.key].append(item)
 
@@ -110,7 +110,7 @@ def load_judging(
 def find_reasons(
     judging: Judging, rows: Mapping[str, Sequence[StoredFileRow]]
 ) -> dict[tuple[str, str], LeftOutReason | None]:
-    """Return why rows of collections are left out, by collection and part and line. Budget: 4 round trips."""
+    """Return why rows of collections are left out, by collection and part and line. Budget: 5 round trips."""
     built = {name: _build(judging, name, listed) for name, listed in rows.items() if name != FIGURES}
     affiliates = _find_affiliates(judging, built)
     reasons: dict[tuple[str, str], LeftOutReason | None] = {}
@@ -177,8 +177,8 @@ def _find_affiliates(judging: Judging, built: Mapping[str, _BuiltRows]) -> _Affi
     for item in links.items.values():
         owner = affiliates.by_source_id.get(item["affiliate_ref"] or "")
         if owner is not None and item["key"]:
-            named = AffiliateItem(item["key"], owner.source_id, owner.campaign_ref, owner.program_id)
-            affiliates.by_name[item["key"]].append(named)
+            entry = AffiliateItem(item["key"], owner.source_id, owner.campaign_ref, owner.program_id)
+            affiliates.by_name[item["key"]].append(entry)
     return affiliates
 
 
@@ -187,7 +187,8 @@ def _find_links(judging: Judging, tokens: Iterable[str]) -> _BuiltRows:
     normalized = {token for text in tokens if (token := link_rules.normalize_token(text)) is not None}
     values = normalized | {quote(token).lower() for token in normalized}
     rows = _list_rows(judging, Collection.Links, "token", values)
-    rows += _list_rows(judging, Collection.Links, "token", values, columns_of=Collection.Affiliates)
+    for name in ("token", "id"):
+        rows += _list_rows(judging, Collection.Links, name, values, columns_of=Collection.Affiliates)
     return _build(judging, Collection.Links, {row.source_id: row for row in rows}.values())
 
 

@@ -20,8 +20,7 @@ _FILES = {
     "links": "Partner,Token\n1,other\n2,lost\n9,nobody\n,none\n",
     "codes": "Partner,Text\n1,SAVE\n2,LOST\n9,NOBODY\n1,X\n",
     "customers": (
-        "Id,Partner,Code,Customer\n"
-        "k1,1,,cus_1\nk2,2,,cus_2\nk3,9,,cus_3\nk4,1,,\nk5,,OTHER,cus_6\nk6,,zed,cus_7\n"
+        "Id,Partner,Code,Customer\nk1,1,,cus_1\nk2,2,,cus_2\nk3,9,,cus_3\nk4,1,,\nk5,,OTHER,cus_6\nk6,,zed,cus_7\n"
     ),
     "commissions": (
         "Id,Partner,Mail,Earned,Cur,Date,State\n"

@@ -177,8 +177,13 @@ def test_first_rows_are_shown_in_words(brand, browser, page):
     assert "The currency is not supported" in text
 
 
-def test_ready_switch_of_files_has_a_page(brand, people):
+def test_preview_says_how_many_only_other_rows_name(brand, people):
     switch_id = insert_switch(brand, "Ready")
-    brand.rows("update switch set source = 'files' where id = %s returning 1", switch_id)
+    preview = "jsonb_set(preview, '{counts,affiliates,implied}', '1')"
+    brand.rows(f"update switch set source = 'files', preview = {preview} where id = %s returning 1", switch_id)
 
-    assert people().open(f"/dashboard/switch/{switch_id}").status_code == 200
+    answer = people().open(f"/dashboard/switch/{switch_id}")
+
+    assert answer.status_code == 200
+    assert "1 affiliate is in no list of affiliates" in _text(answer)
+    assert "in no list of customers" not in _text(answer)
