@@ -145,7 +145,7 @@ def _begin() -> Response | None:
 
 def _end(response: Response) -> Response:
     rule = request.url_rule
-    trace.end(g.trace, request.method, rule.rule if rule else "(none)", response.status_code)
+    trace.end(g.trace, rule.rule if rule else "(none)", response.status_code, request.environ)
     response.headers.add("X-Request-Id", g.request_id)
     # The answer of an internal request does not go to the network; the outer answer gets the headers.
     return response if internal_requests.is_internal() else _add_default_headers(response)

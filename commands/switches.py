@@ -27,7 +27,7 @@ _NONE = "There is no switch yet: a brand starts one under Switch (POST /api/v1/s
 _NO_ROWS = "It has no judged rows: it was not read yet, or its rows are erased."
 _ERASED_ROWS = 20_000
 _id = click.argument("switch_id", type=click.UUID, metavar="ID")
-_LONGEST_ID = 24
+_LONGEST_ID = 40
 _NEXT_OF_STATE: Mapping[SwitchState, str] = {
     SwitchState.Connected: "the brand chooses programs and reads the account on the page of the switch.",
     SwitchState.Reading: "workers of the queue imports go on; this command tells how far they are.",

@@ -153,8 +153,12 @@ def content_version(html: str) -> str:
 
 
 def order_id(external_event_id: str) -> str:
-    """Return the order id of a conversion: a recruiter's share has the id of its sale with a suffix."""
-    return external_event_id.partition(":override:")[0]
+    """Return the order id of a conversion: a recruiter's share has the id of its sale with a suffix.
+
+    One that a switch brought has its id in the former system after the names of both.
+    """
+    order = external_event_id.partition(":override:")[0]
+    return order.split(":", 2)[-1] if order.startswith("switch:") else order
 
 
 def state_colour(state: str) -> str:

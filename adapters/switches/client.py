@@ -4,6 +4,7 @@ No message has a header or a query. Bodies arrive uncompressed and are limited w
 Source: the switch-over rules, "Jobs" and "Secrets and people's data".
 """
 
+import atexit
 import functools
 import re
 from collections.abc import Mapping
@@ -147,4 +148,6 @@ def _policy(*, is_replaced: bool, timeout_s: int) -> client.Policy:
 
 @functools.cache
 def _client(policy: client.Policy) -> client.Client:
-    return client.Client(policy)
+    http_client = client.Client(policy)
+    atexit.register(http_client.close)
+    return http_client

@@ -64,7 +64,7 @@ class FastClick:
             return None  # the limiter caches it, so the route refuses without counting again
         content = orjson.dumps(clicks.serialize(result.click_id, self._link))
         headers = _headers(self._visit.sender.environ, self._trace.request_id, len(content))
-        trace.end(self._trace, "POST", clicks.PATH, 200)
+        trace.end(self._trace, clicks.PATH, 200, self._visit.sender.environ)
         return _OK, headers, content
 
 

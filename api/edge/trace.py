@@ -13,6 +13,9 @@ from models import ids
 
 _MAX_ID_LENGTH = 64
 
+#: The key of the WSGI environment of a request without a log line: a command's own call, whose output a person reads.
+UNLOGGED = "finderfee.unlogged"
+
 _log = structlog.get_logger("request")
 
 
@@ -36,11 +39,12 @@ def begin(environ: Mapping[str, Any]) -> Trace:
     return Trace(request_id, time.monotonic(), spans.request(request_id, environ["REQUEST_METHOD"]))
 
 
-def end(trace: Trace, method: str, route: str, status: int) -> None:
+def end(trace: Trace, route: str, status: int, environ: Mapping[str, Any]) -> None:
     """Count an answered request and write its log line."""
-    seconds = time.monotonic() - trace.started
+    seconds, method = time.monotonic() - trace.started, environ["REQUEST_METHOD"]
     metrics.observe_request(route, status, seconds)
-    _log.info("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))
+    if UNLOGGED not in environ:
+        _log.info("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))
     trace.span.name(f"{method} {route}")
     trace.span.set_attributes(route=route, status=status)
     trace.span.end()

@@ -73,7 +73,7 @@ def preview_import_undo(import_id: str) -> Mapping[str, object]:
             "would_remove": preview.would_remove,
             "would_keep": preview.would_keep,
             "taken_back": preview.taken_back,
-            "held_back": {"switch": 0, **preview.held_back},
+            "held_back": {"refunded": 0, "overridden": 0, "paid": 0, "switch": 0, **preview.held_back},
         }
     )
     return record

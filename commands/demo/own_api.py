@@ -8,6 +8,7 @@ from flask import Flask, current_app
 
 import settings
 from api import web
+from api.edge import trace
 from commands.demo import loopback
 
 
@@ -16,7 +17,9 @@ def call(method: str, path: str, api_key: str | None, body: Mapping[str, Any] | 
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy cannot be mounted
     web.mount(app)  # the application of a command has no routes otherwise
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    response = app.test_client().open(path, method=method, json=body, headers=headers)
+    response = app.test_client().open(
+        path, method=method, json=body, headers=headers, environ_overrides={trace.UNLOGGED: True}
+    )
     if response.status_code >= 300:
         raise click.ClickException(
             f"{method} {path} answered {response.status_code}: {response.get_data(as_text=True)}"

@@ -114,7 +114,13 @@ def test_command_in_the_wrong_state_is_refused(brand, flask, command, words):
 
 @pytest.mark.parametrize(
     ("state", "words"),
-    [("Ready", "Owner"), ("Reading", "imports"), ("Completed", "undo"), ("Undone", "again"), ("Cancelled", "new switch")],
+    [
+        ("Ready", "Owner"),
+        ("Reading", "imports"),
+        ("Completed", "undo"),
+        ("Undone", "again"),
+        ("Cancelled", "new switch"),
+    ],
 )
 def test_show_reads_as_sentences_in_each_state(brand, flask, state, words):
     text = flask("switch", "show", str(insert_switch(brand, state)))[1]

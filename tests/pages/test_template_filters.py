@@ -12,6 +12,7 @@ from pages import template_filters
 def test_share_names_the_order_of_its_sale():
     assert template_filters.order_id("order-7:override:01a2048b757b7f2186bc4fc8c25811e4") == "order-7"
     assert template_filters.order_id("order-7") == "order-7"
+    assert template_filters.order_id("switch:rewardful:0005") == "0005"
 
 
 def test_time_names_its_zone_and_is_machine_readable():

@@ -9,6 +9,7 @@ from api.imports.history import get_import, list_imports, preview_import_undo, u
 from domain.imports import verdicts
 from pages import api_client, screens
 from pages.brand.imports.row_words import name_fields
+from pages.brand.switches import switch_words
 from pages.form_pages import Form, form_page
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -42,11 +43,18 @@ def show_import_part(import_id: str) -> Response:
 
 def _import_values(import_id: str) -> dict[str, Any]:
     job = api_client.require(get_import, path={"import_id": import_id})
-    why = [(name_fields(verdicts.to_sentence(code)), count) for code, count in sorted(job["reasons"].items())]
+    why = [
+        (_describe(code, is_of_switch=bool(job["switchId"])), count) for code, count in sorted(job["reasons"].items())
+    ]
     warnings = [
         (warning["line"] or warning["index"] + 1, name_fields(warning["message"])) for warning in job["warnings"]
     ]
     return {"job": job, "why": why, "warnings": warnings, "may_undo": api_client.is_allowed(undo_import)}
+
+
+def _describe(code: str, *, is_of_switch: bool) -> str:
+    words = switch_words.REASONS.get(code) if is_of_switch else None
+    return words or name_fields(verdicts.to_sentence(code))
 
 
 _UNDO = Form("", undo_import, to="/dashboard/imports/{import_id}", shows_all=True)

@@ -196,6 +196,13 @@ def test_command_application_answers_before_its_routes_are_mounted():
         assert own_api.call("GET", "/api/openapi.json", None)["openapi"]
 
 
+def test_calls_of_a_command_leave_no_log_line_in_its_output(app, capfd):
+    with app.app_context():
+        own_api.call("GET", "/api/openapi.json", None)
+
+    assert '"event":"request"' not in "".join(capfd.readouterr())
+
+
 def _raise_refusal():
     import click
 
