@@ -20,7 +20,11 @@ class UnreadablePage(Exception):
 
 
 class UnreadableRow(Exception):
-    """The row cannot be understood at all."""
+    """The row cannot be understood at all. `label` names it for people; None: its id does."""
+
+    def __init__(self, message: str, *, label: str | None = None) -> None:
+        super().__init__(message)
+        self.label = label
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,9 @@ from adapters.switches.base import (
 from domain.imports.rows import BadRow
 from domain.money import currencies
 from domain.statuses import AffiliateStatus
-from domain.switches.files.file_fields import FIGURES, link_columns
-from domain.switches.files.mapped_cells import AmountOutOfRange, MappedCells, explain
+from domain.switches.files.field_texts import explain
+from domain.switches.files.file_fields import FIGURES, WITHOUT_WORD, link_columns, normalize_heading
+from domain.switches.files.mapped_cells import AmountOutOfRange, MappedCells
 from domain.switches.reasons import LeftOutReason
 from domain.switches.records import (
     AffiliateRef,
@@ -43,6 +44,7 @@ from domain.switches.records import (
     SourceLink,
 )
 from domain.switches.sources import ONLY_CAMPAIGN, Collection, SourceName
+from domain.text import one_line
 
 #: The name of the campaign `all`: of files without a column of campaigns, and of rows in which it is empty.
 ONLY_CAMPAIGN_NAME = "All affiliates"
@@ -122,11 +124,20 @@ class FilesSource:
         """Return what a stored row means under the columns and words of the context. Raises UnreadableRow."""
         columns = context.columns.get(row.collection, {})
         if "of" in row.data:
-            columns = link_columns(context.columns.get(row.data["of"], {}))
+            columns = link_columns(context.columns.get(row.data["of"], {}), has_id=row.data.get("has_id", False))
         try:
             return _READERS[row.collection](MappedCells.read(row.collection, row.data, columns), row, context)
         except BadRow as bad:
-            raise UnreadableRow(explain(bad.code)) from bad
+            raise UnreadableRow(explain(bad.code), label=_describe_unreadable(row, columns, bad)) from bad
+
+
+def _describe_unreadable(row: SourceRow, columns: Mapping[str, str], bad: BadRow) -> str:
+    """Return where a row is in the files, why it cannot be read, and what it says."""
+    part, line = map(int, row.source_id.split("/")[-2:])
+    by_heading = row.data.get("cells", {})
+    cells = [(heading, by_heading.get(normalize_heading(heading))) for heading in dict.fromkeys(columns.values())]
+    text = row.data.get("text") or "; ".join(f"{heading}: {cell}" for heading, cell in cells if cell)
+    return one_line.clean(f"Part {part}, line {line}: {explain(bad.code)} {text}".rstrip())
 
 
 def read_figure(data: Mapping[str, Any], columns: Mapping[str, str], currency: str | None) -> StatedFigure | None:
@@ -165,11 +176,14 @@ def _read_affiliate(cells: MappedCells, row: SourceRow, context: SwitchContext) 
 
 
 def _find_status(word: str, context: SwitchContext) -> AffiliateStatus | None:
-    """Return the status of an affiliate: Approved without a word, as in imports; None for an unknown word."""
-    if not word:
-        return AffiliateStatus.Approved
+    """Return the status of an affiliate, None for an unknown word.
+
+    Without a word it is what the brand says that the empty word means, else Approved, as in imports.
+    """
     by_own_name = {status.value.casefold(): status for status in AffiliateStatus}
     ours = _find_word(word, context.words.get(Collection.Affiliates, {}))
+    if not word:
+        ours = ours or WITHOUT_WORD[Collection.Affiliates]
     return AffiliateStatus(ours) if ours else by_own_name.get(word.casefold())
 
 
@@ -180,14 +194,15 @@ def _find_word(word: str, words: Mapping[str, str]) -> str | None:
 def _read_link(cells: MappedCells, row: SourceRow, context: SwitchContext) -> SourceLink:
     token = cells.token()
     if token is None:
-        raise BadRow("missing_token")
+        raise BadRow("missing:token")
     who = cells.affiliate_ref()
     return SourceLink(
         source_id=cells.key(),
         affiliate=replace(who or AffiliateRef(), campaign=cells.text("campaign") or _only_campaign(context)),
         token=token,
         parameter=cells.text("parameter"),
-        place=0 if "of" in row.data else _place(row.source_id),
+        # The token that a person chose comes before their id, and both before the links of a file.
+        place=int(row.data.get("has_id", False)) if "of" in row.data else _place(row.source_id),
         problem=None if who else LeftOutReason.AffiliateUnknown,
     )
 
@@ -232,7 +247,7 @@ def _read_commission(cells: MappedCells, row: SourceRow, context: SwitchContext)
     who, word, order = cells.affiliate_ref(), cells.text("state") or "", cells.text("orderId")
     occurred_at, customer_id = cells.time("occurredAt"), cells.text("customerId")
     if occurred_at is None:
-        raise BadRow("missing_occurred_at")
+        raise BadRow("missing:occurredAt")
     amounts = _read_amounts(cells, context)
     has_customers = bool(context.columns.get(Collection.Customers, {}).get("id"))
     return SourceCommission(
@@ -257,10 +272,13 @@ def _read_commission(cells: MappedCells, row: SourceRow, context: SwitchContext)
 
 
 def _find_kind(word: str, refunded_cents: int, context: SwitchContext) -> CommissionKind | None:
-    """Return what a state means: Paid if there is no column of states, None for a state without a meaning."""
-    if not context.columns.get(Collection.Commissions, {}).get("state"):
-        return CommissionKind.Paid
+    """Return what a state means, None for a state without a meaning.
+
+    If there is no column of states, it is what the brand says that the empty word means, else Paid.
+    """
     ours = _find_word(word, context.words.get(Collection.Commissions, {})) or word.casefold()
+    if not ours and not context.columns.get(Collection.Commissions, {}).get("state"):
+        ours = WITHOUT_WORD[Collection.Commissions]
     if ours == "lost":
         is_refunded = refunded_cents > 0 or word.casefold() in _REFUNDED_WORDS
         return CommissionKind.Refunded if is_refunded else CommissionKind.Denied
@@ -301,7 +319,7 @@ def _read_amounts(cells: MappedCells, context: SwitchContext) -> _Amounts:
     amount = read("amountCents" if is_sale_minor else "amount", is_minor=is_sale_minor) or 0
     refunded = (read("refunded", is_minor=is_sale_minor) or 0) if has_sale else 0
     if commission is None:
-        raise BadRow("missing_commission")
+        raise BadRow("missing:commission")
     # A negative commission takes another row back.
     out_of_range |= commission >= 0 and not 0 <= refunded <= amount
     problem = LeftOutReason.AmountOutOfRange if out_of_range else None

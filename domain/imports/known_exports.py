@@ -21,7 +21,8 @@ class KnownExport:
 
     `columns` are by the fields of an import, `more_columns` by those that only a switch has: of a field with several
     columns the first that a file has counts. `words` of sales mean one of SALE_STATES. With `is_partial` other columns
-    exist whose names are unknown. `parameter` is that of the service's links.
+    exist whose names are unknown. `parameter` is that of the service's links; with `has_id_links` they may have the
+    affiliate's id in place of the token.
     """
 
     service: str
@@ -32,6 +33,7 @@ class KnownExport:
     more_columns: Mapping[str, str | tuple[str, ...]]
     parameter: str | None
     is_partial: bool
+    has_id_links: bool
 
     @property
     def source(self) -> str:
@@ -49,9 +51,10 @@ def _export(
     more: Mapping[str, str | tuple[str, ...]] = MappingProxyType({}),
     parameter: str | None = None,
     is_partial: bool = False,
+    has_id_links: bool = False,
 ) -> KnownExport:
     names = frozenset(needs.casefold().split("|"))
-    return KnownExport(service, kind, names, columns, words, more, parameter, is_partial)
+    return KnownExport(service, kind, names, columns, words, more, parameter, is_partial, has_id_links)
 
 
 _EXPORTS: Final = (
@@ -111,6 +114,9 @@ _EXPORTS: Final = (
         },
         {"active": "Approved", "inactive": "Paused", "pending": "Pending", "rejected": "Rejected"},
         more={"id": "Affiliate ID"},
+        # Its links are ?ref=<id> unless a brand chose the username; both work there.
+        parameter="ref",
+        has_id_links=True,
     ),
     _export(
         "AffiliateWP",

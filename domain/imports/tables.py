@@ -124,7 +124,8 @@ def _to_utf8(data: bytes) -> bytes:
     try:
         return data.decode("utf-16").encode()
     except UnicodeError as error:
-        raise UnreadableFile("The file is not valid UTF-16. Save it as CSV in UTF-8.") from error
+        message = "The file starts like a text in UTF-16, but cannot be read as one. Save it as CSV in UTF-8."
+        raise UnreadableFile(message) from error
 
 
 def _check_decoding(rows: Iterator[object]) -> Iterator[object]:

@@ -32,7 +32,10 @@ class SwitchPartRows(Wire):
 
 
 class SwitchFileWord(Wire):
-    """A word of the status column: its rows, its meaning (null: none yet), and the one that it usually has."""
+    """A word of the status column: its rows, its meaning (null: none yet), and the one that it usually has.
+
+    Without a status column one empty word stands for all rows, and `suggested` is what they mean without a meaning.
+    """
 
     word = fields.String()
     rows = fields.Integer()
@@ -43,7 +46,7 @@ class SwitchFileWord(Wire):
 class SwitchFileRow(Wire):
     """A row as it will be: values by field, amounts in minor units.
 
-    `problem` is the reason for which the row alone is left out, `warnings` are codes.
+    `problem` is the reason for which the row is left out, as far as files and mapping say; `warnings` are codes.
     """
 
     part = fields.Integer()

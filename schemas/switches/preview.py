@@ -13,7 +13,10 @@ _TARGETS = ("program", "affiliate", "link", "code", "customer", "conversion", "r
 
 
 class CollectionCounts(Wire):
-    """How many rows of a collection were read, by verdict."""
+    """How many rows of a collection were read, by verdict.
+
+    `implied` of them are in no list: other rows alone name them. It is absent if there are none.
+    """
 
     read = fields.Integer()
     new = fields.Integer()
@@ -21,6 +24,7 @@ class CollectionCounts(Wire):
     changed = fields.Integer()
     merged = fields.Integer()
     left_out = fields.Integer()
+    implied = fields.Integer(metadata=MAY_LACK)
 
 
 class SwitchCounts(Wire):

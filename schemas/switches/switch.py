@@ -22,6 +22,8 @@ _MAX_CREDENTIALS, _MAX_CREDENTIAL_CHARS = 10, 4_096
 _MAX_SOURCE_ID_CHARS = 300
 _MAX_COLUMNS, _MAX_WORDS, _MAX_HEADING_CHARS = 40, 200, 255
 _MAX_TOTALS = 200
+_CURRENCY_CHARS = 3
+_NO_CURRENCY = "This is not a supported currency. Enter its code of three letters, such as USD."
 _MAX_ASSUMED = {"Percentage": 100, "Fixed": 1_000_000}
 
 
@@ -42,8 +44,8 @@ def _credentials(**options: Any) -> Entries:
 
 
 def _currency(value: str) -> None:
-    if currencies.normalize(value) is None:
-        raise ValidationError("It is not a supported currency.")
+    if len(value) <= _CURRENCY_CHARS and currencies.normalize(value) is None:
+        raise ValidationError(_NO_CURRENCY)
 
 
 class SwitchBody(_StrictBody):
@@ -84,7 +86,9 @@ class SwitchOptionsBody(_StrictBody):
     groups = one_of(("tag", "group", "none"))
     codes = Flag()
     customer_id_is = one_of(("auto", "billing", "own"))
-    currency = text(longest=3, allow_none=True, validate=[_currency])
+    currency = fields.String(
+        allow_none=True, validate=[validate.Length(max=_CURRENCY_CHARS, error=_NO_CURRENCY), _currency]
+    )
     assumed_commission = fields.Nested(AssumedCommissionBody, allow_none=True)
 
     @post_load

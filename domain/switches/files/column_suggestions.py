@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from domain.imports import known_exports, suggestions
 from domain.imports.files import Kind
-from domain.switches.files.file_fields import FIELDS, FIGURES
+from domain.switches.files.file_fields import FIELDS, FIGURES, UNITS, WITHOUT_WORD, normalize_heading
 from domain.switches.sources import Collection
 
 _Heading = TypeVar("_Heading", str, str | tuple[str, ...])
@@ -83,13 +83,15 @@ _NAMES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = MappingProxyType(
 class ColumnSuggestion:
     """Columns by field, and the meaning of words by theirs in lower case; of a known export with its link parameter.
 
-    `service` None: the columns were guessed, so that no words are suggested.
+    `service` None: the columns were guessed, so that no words are suggested. With `has_id_links` an affiliate's id is a
+    token of theirs too.
     """
 
     columns: Mapping[str, str]
     words: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     service: str | None = None
     parameter: str | None = None
+    has_id_links: bool = False
 
 
 def suggest_columns(collection: str, header: Sequence[str]) -> ColumnSuggestion:
@@ -102,11 +104,30 @@ def suggest_columns(collection: str, header: Sequence[str]) -> ColumnSuggestion:
     if export.is_partial:
         columns = _guess(collection, header, columns)
     columns = {name: heading for name, heading in columns.items() if name in FIELDS[collection]}
-    return ColumnSuggestion(columns, export.words, export.service, export.parameter)
+    return ColumnSuggestion(columns, export.words, export.service, export.parameter, export.has_id_links)
+
+
+def choose_again(chosen: Mapping[str, str], suggested: Mapping[str, str], headings: Sequence[str]) -> dict[str, str]:
+    """Return the columns of files whose header changed.
+
+    A chosen column stays while one of the files has its heading; the other fields have the suggested one, unless that
+    heading is already chosen for another field.
+    """
+    present = {normalize_heading(heading) for heading in headings}
+    columns = {name: heading for name, heading in chosen.items() if normalize_heading(heading) in present}
+    # A known export may use one column for two fields, such as an id that is the token as well.
+    taken = {normalize_heading(heading) for name, heading in columns.items() if suggested.get(name) != heading}
+    for name, heading in suggested.items():
+        units = next((pair for pair in UNITS if name in pair), (name,))
+        if normalize_heading(heading) not in taken and not columns.keys() & set(units):
+            columns[name] = heading
+    return columns
 
 
 def suggest_word(collection: str, word: str) -> str | None:
     """Return the meaning that a usual word of affiliates or commissions probably has."""
+    if not word:
+        return WITHOUT_WORD[collection] if collection == Collection.Affiliates else None
     if collection == Collection.Commissions:
         return suggestions.guess_state(word)
     return suggestions.guess_word("Affiliates", word)

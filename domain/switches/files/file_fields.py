@@ -11,6 +11,7 @@ from typing import Final
 from domain.imports.column_mapping import NAME_PARTS
 from domain.imports.known_exports import SALE_STATES
 from domain.statuses import AffiliateStatus
+from domain.switches.files import field_texts
 from domain.switches.sources import Collection
 
 #: Totals that the old system states, to be compared with what was read.
@@ -63,9 +64,14 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 WORD_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
     {Collection.Affiliates: "status", Collection.Commissions: "state"}
 )
+#: What the rows of a file without a column of states mean, and affiliates whose cell is empty, until the brand says so.
+WITHOUT_WORD: Final[Mapping[str, str]] = MappingProxyType(
+    {Collection.Affiliates: AffiliateStatus.Approved.value, Collection.Commissions: "paid"}
+)
+#: Fields of one amount in two units: a file has a column for one of them.
+UNITS: Final = (("amount", "amountCents"), ("commission", "commissionCents"))
 #: The fields of a link in a row of affiliates.
 _LINK_FIELDS: Final = {"affiliateId": "id", "affiliateEmail": "email", "token": "token", "campaign": "campaign"}
-_EITHER: Final = (("amount", "amountCents"), ("commission", "commissionCents"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +89,10 @@ class MissingColumn:
     @property
     def message(self) -> str:
         """The gap as a sentence."""
-        names = " or ".join(self.fields)
         if self.heading is None:
-            return f"Choose one column for {names} of {self.collection}."
-        return f"Part {self.part} of {self.collection} needs exactly one column {self.heading[:40]!r}, for {names}."
+            return f"Choose one column for {field_texts.describe_choice(self.collection, self.fields)}."
+        name, files = field_texts.FIELD_TEXTS[self.fields[0]], field_texts.FILE_TEXTS[self.collection]
+        return f"Part {self.part} of {files} needs exactly one column {self.heading[:40]!r}, for the {name}."
 
 
 def normalize_heading(heading: str) -> str:
@@ -94,9 +100,13 @@ def normalize_heading(heading: str) -> str:
     return heading.strip().casefold()
 
 
-def link_columns(columns: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns of the links that rows of affiliates name, from those of affiliates."""
-    return {ours: columns[theirs] for ours, theirs in _LINK_FIELDS.items() if theirs in columns}
+def link_columns(columns: Mapping[str, str], *, has_id: bool = False) -> dict[str, str]:
+    """Return the columns of the links that rows of affiliates name, from those of affiliates.
+
+    With `has_id` the id of the affiliate is the token.
+    """
+    fields = _LINK_FIELDS | ({"token": "id"} if has_id else {})
+    return {ours: columns[theirs] for ours, theirs in fields.items() if theirs in columns}
 
 
 def missing_fields(
@@ -113,7 +123,7 @@ def missing_fields(
         missing += [
             MissingColumn(collection, fields) for fields in NEEDED[collection] if not any(map(mapped.get, fields))
         ]
-        missing += [MissingColumn(collection, fields) for fields in _EITHER if all(map(mapped.get, fields))]
+        missing += [MissingColumn(collection, fields) for fields in UNITS if all(map(mapped.get, fields))]
         for part, header in parts.items():
             headings = [normalize_heading(heading) for heading in header]
             missing += [

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,6 @@ from urllib.parse import unquote
 
 from domain.imports import cells
 from domain.imports.rows import BadRow
-from domain.imports.verdicts import to_sentence
 from domain.money import money
 from domain.switches.files.file_fields import normalize_heading
 from domain.switches.records import AffiliateRef
@@ -21,6 +21,10 @@ _MAX_TEXT: Final = 255
 _MAX_EMAIL: Final = 320
 _MAX_ID: Final = 300
 _MAX_TOKEN: Final = 190
+# An amount with separators of thousands: 1,020.50 or 1.049,00 or 1 049.
+_GROUPED: Final = re.compile(r"[0-9]{1,3}(?:([.,'\u2019 \u00a0\u202f])[0-9]{3})(?:\1[0-9]{3})*(?:[.,][0-9]*)?")
+_MAX_NUMBER: Final = 40
+_NO_NUMBER: Final = re.compile(r"^[^0-9]+|[^0-9]+$")
 #: Amounts beyond it do not count in totals either.
 _MAX_CENTS: Final = 10**15
 #: Fields that change while the row stays the same: a later export has them with other values.
@@ -59,14 +63,14 @@ class MappedCells:
         """Return a text as one line, None if the cell is empty. Raises BadRow for one that is too long."""
         cell = one_line.clean(self.filled.get(field, "")).strip()
         if len(cell) > max_characters:
-            raise BadRow(f"invalid_{_snake(field)}")
+            raise BadRow(f"long:{field}")
         return cell or None
 
     def needed_text(self, field: str, *, max_characters: int = _MAX_TEXT) -> str:
         """Return a text that the row must have. Raises BadRow."""
         cell = self.text(field, max_characters=max_characters)
         if cell is None:
-            raise BadRow(f"missing_{_snake(field)}")
+            raise BadRow(f"missing:{field}")
         return cell
 
     def email(self, field: str) -> str | None:
@@ -83,7 +87,7 @@ class MappedCells:
         except UnicodeDecodeError:
             token = cell
         if len(token) > _MAX_TOKEN or not token.isprintable():
-            raise BadRow("invalid_token")
+            raise BadRow("characters:token")
         return token
 
     def time(self, field: str) -> datetime | None:
@@ -94,7 +98,7 @@ class MappedCells:
         try:
             return cells.parse_time(cell)
         except ValueError as error:
-            raise BadRow(f"invalid_{_snake(field)}") from error
+            raise BadRow(f"time:{field}") from error
 
     def count(self, field: str) -> int | None:
         """Return a whole number from 0 of at most nine digits, None if the cell is empty. Raises BadRow."""
@@ -103,7 +107,7 @@ class MappedCells:
             return None
         number = cells.parse_whole(cell)
         if number is None or not 0 <= number < 10**9:
-            raise BadRow(f"invalid_{_snake(field)}")
+            raise BadRow(f"whole:{field}")
         return number
 
     def cents(self, field: str) -> int | None:
@@ -113,7 +117,7 @@ class MappedCells:
             return None
         number = cells.parse_whole(cells.drop_currency(cell))
         if number is None:
-            raise BadRow(f"invalid_{_snake(field)}")
+            raise BadRow(f"{_find_fault(cell, ',') or 'whole'}:{field}")
         return _check_range(number)
 
     def major(self, field: str, *, exponent: int | None) -> int | None:
@@ -126,7 +130,7 @@ class MappedCells:
             return None
         amount = cells.parse_decimal(cells.drop_currency(cell), separator=self.separator)
         if amount is None:
-            raise BadRow(f"invalid_{_snake(field)}")
+            raise BadRow(f"{_find_fault(cell, self.separator) or 'number'}:{field}")
         minor = 0 if exponent is None else cells.to_minor(amount, exponent)
         if minor is None:
             raise AmountOutOfRange
@@ -152,22 +156,15 @@ class MappedCells:
         return f"sha256:{hashlib.sha256(json.dumps(content).encode()).hexdigest()}"
 
 
-def explain(code: str) -> str:
-    """Return the sentence of the code of a BadRow."""
-    if code.startswith("missing_"):
-        return f"It has no {code.removeprefix('missing_').replace('_', ' ')}."
-    if code == "nul_character":
-        return "It has a NUL character."
-    if code in ("invalid_occurred_at", "wrong_cell_count"):
-        return to_sentence(code)
-    return f"Its {code.removeprefix('invalid_').replace('_', ' ')} cannot be read."
+def _find_fault(cell: str, separator: str) -> str | None:
+    """Return why an amount is not plain: `thousands`, `comma` or None; `separator` is that of the file's cells."""
+    number = _NO_NUMBER.sub("", cell[:_MAX_NUMBER])
+    if _GROUPED.fullmatch(number):
+        return "thousands"
+    return "comma" if separator == "," and re.fullmatch("[0-9]+,[0-9]*", number) else None
 
 
 def _check_range(cents: int) -> int:
     if abs(cents) > money.MAX_AMOUNT_CENTS:
         raise AmountOutOfRange(cents if abs(cents) <= _MAX_CENTS else 0)
     return cents
-
-
-def _snake(name: str) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)

@@ -11,6 +11,7 @@ from models.table import Rows
 
 #: Before the source ids of links that rows of affiliates name.
 _DERIVED = "affiliates/"
+_DERIVED_OF_IDS = f"{_DERIVED}id/"
 
 
 class FilePart(NamedTuple):
@@ -46,6 +47,7 @@ insert into switch_list (organization_id, switch_id, name, place, collection, cu
 values (%s, %s, %s, %s, %s, %s, true, %s)
 on conflict (organization_id, switch_id, name) do update set cursor = excluded.cursor, total = excluded.total
 """
+_STAGE_DELETE_PART = "delete from switch_list where organization_id = %s and switch_id = %s and name = %s"
 _INSERT_ROWS = """
 with stored as (
   insert into switch_row (organization_id, switch_id, collection, source_id, data)
@@ -73,6 +75,12 @@ def stage_part(
     """Stage a part in place of the one with its number."""
     name = f"{collection}/{part:02}"
     db.stage(_STAGE_PART, (organization_id, switch_id, name, part, collection, Json(dict(form)), total))
+
+
+def stage_delete_part(*, organization_id: UUID, switch_id: UUID, collection: str, part: int) -> None:
+    """Stage the deletion of a part and its rows."""
+    stage_delete_rows(organization_id=organization_id, switch_id=switch_id, collection=collection, part=part)
+    db.stage(_STAGE_DELETE_PART, (organization_id, switch_id, f"{collection}/{part:02}"))
 
 
 def insert_rows(
@@ -139,7 +147,7 @@ def count_values(
 
 _STAGE_DERIVE_LINKS = """
 insert into switch_row (organization_id, switch_id, collection, source_id, data)
-select organization_id, switch_id, 'links', %s || source_id, data || '{"of": "affiliates"}' from switch_row
+select organization_id, switch_id, 'links', %s || source_id, data || %s from switch_row
 where organization_id = %s and switch_id = %s and collection = 'affiliates' and data->'cells' ? %s
 """
 _STAGE_DELETE_CAMPAIGNS = """
@@ -152,14 +160,21 @@ select %s, %s, * from unnest(%s::text[], %s::text[], %s::text[], %s::bigint[])
 """
 
 
-def stage_links_of_affiliates(*, organization_id: UUID, switch_id: UUID, heading: str | None) -> None:
-    """Stage a row of links for each row of affiliates with a value in a column, in place of the former ones.
+def stage_links_of_affiliates(
+    *, organization_id: UUID, switch_id: UUID, heading: str | None, id_heading: str | None
+) -> None:
+    """Stage rows of links for rows of affiliates with a value in a column, in place of the former ones.
 
-    `heading` is normalized; None: there are no such rows.
+    `heading` is that of tokens, `id_heading` that of ids which are tokens too. They are normalized; None: there are no
+    such rows.
     """
     db.stage(_STAGE_DELETE_ROWS, (organization_id, switch_id, "links", _DERIVED, _DERIVED[:-1] + "0"))
     if heading is not None:
-        db.stage(_STAGE_DERIVE_LINKS, (_DERIVED, organization_id, switch_id, heading))
+        of = Json({"of": "affiliates"})
+        db.stage(_STAGE_DERIVE_LINKS, (_DERIVED, of, organization_id, switch_id, heading))
+    if id_heading is not None:
+        of = Json({"of": "affiliates", "has_id": True})
+        db.stage(_STAGE_DERIVE_LINKS, (_DERIVED_OF_IDS, of, organization_id, switch_id, id_heading))
 
 
 def stage_delete_campaigns(*, organization_id: UUID, switch_id: UUID, besides: Sequence[str]) -> None:

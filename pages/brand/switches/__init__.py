@@ -6,6 +6,7 @@ new_switch    the key of a system
 progress      how fast a switch reads, and how long it probably takes
 file_forms    the files of a switch: parts, columns, words
 settings_form  mapping and options: read, filled in, and what of them changed
+file_rows     the first rows of a file in words
 switch        one switch, by its state
 rows          its rows, as a list and as a file
 undo          what an undo would remove, and the undo

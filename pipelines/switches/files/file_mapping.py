@@ -43,6 +43,7 @@ def derive(switch: Switch, *, collection: str | None = None) -> Switch:
         file_parts.stage_links_of_affiliates(
             **switch.key,
             heading=_heading(switch, Collection.Affiliates, "token"),
+            id_heading=_heading(switch, Collection.Affiliates, "id") if _has_id_links(parts) else None,
         )
         _stage_campaigns(switch, parts)
     if collection in (None, Collection.Affiliates, FIGURES):
@@ -96,6 +97,10 @@ def build_context(
 def _heading(switch: Switch, collection: str, field: str) -> str | None:
     heading = switch.columns.get(collection, {}).get(field)
     return normalize_heading(heading) if heading else None
+
+
+def _has_id_links(parts: Sequence[FilePart]) -> bool:
+    return any(part.form.get("has_id_links") for part in parts if part.collection == Collection.Affiliates)
 
 
 def _stage_campaigns(switch: Switch, parts: Sequence[FilePart]) -> None:

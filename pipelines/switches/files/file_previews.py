@@ -12,15 +12,17 @@ from domain.imports.rows import BadRow
 from domain.refusals import Refused, not_found
 from domain.statuses import AffiliateStatus
 from domain.switches.files import column_suggestions
+from domain.switches.files.field_texts import explain
 from domain.switches.files.file_fields import (
     FIELDS,
     FIGURES,
+    WITHOUT_WORD,
     WORD_FIELDS,
     MissingColumn,
     link_columns,
     normalize_heading,
 )
-from domain.switches.files.mapped_cells import MappedCells, explain
+from domain.switches.files.mapped_cells import MappedCells
 from domain.switches.reasons import LeftOutReason, SwitchWarning
 from domain.switches.records import (
     CommissionKind,
@@ -34,13 +36,15 @@ from domain.switches.records import (
 from domain.switches.sources import Collection, SourceName
 from models.switches import switches
 from models.switches.staging import file_parts
-from models.switches.staging.file_parts import FilePart
+from models.switches.staging.file_parts import FilePart, StoredFileRow
 from models.switches.switches import Switch
-from pipelines.switches.files import file_mapping
+from pipelines.switches.files import file_mapping, row_checks
 
 #: Rows that a preview shows.
 PREVIEW_ROWS: Final = 10
 _MAX_WORDS: Final = 100
+_BAD_CODE: Final = "A coupon code has 3 to 32 letters, digits, hyphens and underscores."
+_BAD_FIGURE: Final = "Its name, currency or total cannot be read. A total is a whole number of cents."
 _MAX_WORD_ROWS: Final = 100_000
 
 
@@ -48,8 +52,8 @@ _MAX_WORD_ROWS: Final = 100_000
 class FilePreviewRow:
     """A row as it will be: `values` by field, amounts in minor units, times in ISO 8601.
 
-    `problem` is the reason for which the row alone is left out, `message` says more of an unreadable one; `warnings`
-    are codes.
+    `problem` is the reason for which the row is left out, as far as files and mapping alone say; `message` says more of
+    an unreadable one; `warnings` are codes.
     """
 
     part: int
@@ -62,7 +66,10 @@ class FilePreviewRow:
 
 @dataclass(frozen=True, slots=True)
 class FileWord:
-    """A word in the column of states, the number of its rows, its meaning, and the one that it usually has."""
+    """A word in the column of states, the number of its rows, its meaning, and the one that it usually has.
+
+    Without such a column there is one empty word for all rows, and `suggested` is what they mean without a meaning.
+    """
 
     word: str
     rows: int
@@ -89,22 +96,23 @@ def preview_rows(
     *,
     organization_id: UUID,
     switch_id: UUID,
-    collection: str,
+    collections: Sequence[str],
+    now: datetime,
     columns: Mapping[str, Mapping[str, str]] | None = None,
     words: Mapping[str, Mapping[str, str]] | None = None,
-) -> list[FilePreviewRow]:
-    """Return the first ten rows of a collection as they will be, under the switch's mapping or under another one.
+) -> dict[str, list[FilePreviewRow]]:
+    """Return the first ten rows of collections as they will be, under the switch's mapping or under another one.
 
-    Raises Refused: 404 not_found, 409 switch_not_files.
+    Budget: 8 round trips, and one for each collection. Raises Refused: 404 not_found, 409 switch_not_files.
     """
     switch = _find(organization_id, switch_id)
-    if collection not in FIELDS:
-        raise not_found("collection of files", collection[:40])
-    context = file_mapping.build_context(switch, columns=columns, words=words)
-    rows = file_parts.list_rows(
-        organization_id=organization_id, switch_id=switch_id, collection=collection, take=PREVIEW_ROWS
-    )
-    return [_preview(collection, row.source_id, row.data, context) for row in rows]
+    judging = row_checks.load_judging(switch, columns=columns, words=words, now=now)
+    rows = {name: file_parts.list_rows(**switch.key, collection=name, take=PREVIEW_ROWS) for name in collections}
+    reasons = row_checks.find_reasons(judging, rows)
+    return {
+        name: [_preview(name, row, judging.source_context, reasons.get((name, row.source_id))) for row in listed]
+        for name, listed in rows.items()
+    }
 
 
 def list_collections(*, organization_id: UUID, switch_id: UUID) -> list[FileCollection]:
@@ -141,15 +149,18 @@ def _describe(
         header=header,
         suggested=column_suggestions.suggest_columns(collection, header).columns,
         columns=columns,
-        words=_list_words(switch, collection, columns),
+        words=_list_words(switch, collection, columns, sum(part.total for part in parts)),
         missing=tuple(gap.message for gap in missing if gap.collection == collection),
     )
 
 
-def _list_words(switch: Switch, collection: str, columns: Mapping[str, str]) -> tuple[FileWord, ...]:
-    heading = columns.get(WORD_FIELDS.get(collection, ""))
-    if heading is None:
+def _list_words(switch: Switch, collection: str, columns: Mapping[str, str], total: int) -> tuple[FileWord, ...]:
+    if collection not in WORD_FIELDS or not total:
         return ()
+    meanings = {theirs.strip().casefold(): ours for theirs, ours in switch.words.get(collection, {}).items()}
+    heading = columns.get(WORD_FIELDS[collection])
+    if heading is None:
+        return (FileWord("", total, meanings.get(""), WITHOUT_WORD[collection]),)
     values = file_parts.count_values(
         **switch.key,
         collection=collection,
@@ -157,7 +168,6 @@ def _list_words(switch: Switch, collection: str, columns: Mapping[str, str]) -> 
         max_rows=_MAX_WORD_ROWS,
         take=_MAX_WORDS,
     )
-    meanings = {theirs.strip().casefold(): ours for theirs, ours in switch.words.get(collection, {}).items()}
     return tuple(
         FileWord(
             value.value,
@@ -169,30 +179,32 @@ def _list_words(switch: Switch, collection: str, columns: Mapping[str, str]) -> 
     )
 
 
-def _preview(collection: str, source_id: str, data: Mapping[str, Any], context: SwitchContext) -> FilePreviewRow:
-    part, line = map(int, source_id.split("/")[-2:])
+def _preview(
+    collection: str, row: StoredFileRow, context: SwitchContext, reason: LeftOutReason | None
+) -> FilePreviewRow:
+    data, part, line = row.data, *map(int, row.source_id.split("/")[-2:])
     columns = context.columns.get(collection, {})
     if "of" in data:
-        columns = link_columns(context.columns.get(data["of"], {}))
+        columns = link_columns(context.columns.get(data["of"], {}), has_id=data.get("has_id", False))
     try:
         filled = MappedCells.read(collection, data, columns).filled
         if collection == FIGURES:
             return _preview_figure(part, line, filled, read_figure(data, columns, context.options.currency))
-        record = SOURCE.understand(SourceRow(Collection(collection), source_id, data), context)
+        record = SOURCE.understand(SourceRow(Collection(collection), row.source_id, data), context)
     except BadRow as bad:
         return FilePreviewRow(part, line, {}, LeftOutReason.UnreadableRow, explain(bad.code))
     except UnreadableRow as unreadable:
         return FilePreviewRow(part, line, filled, LeftOutReason.UnreadableRow, str(unreadable))
-    is_unknown = isinstance(record, SourceCommission) and record.kind is None
-    problem = getattr(record, "problem", None) or (LeftOutReason.UnknownStatus if is_unknown else None)
     has_warning = isinstance(record, SourceAffiliate) and record.status is None
     warnings = (SwitchWarning.UnknownStatus.value,) if has_warning else ()
-    return FilePreviewRow(part, line, {**filled, **_list_values(record)}, problem, warnings=warnings)
+    is_bad_code = collection == Collection.Codes and reason == LeftOutReason.UnreadableRow
+    message = _BAD_CODE if is_bad_code else None
+    return FilePreviewRow(part, line, {**filled, **_list_values(record)}, reason, message, warnings)
 
 
 def _preview_figure(part: int, line: int, filled: Mapping[str, str], figure: StatedFigure | None) -> FilePreviewRow:
     if figure is None:
-        return FilePreviewRow(part, line, filled, LeftOutReason.UnreadableRow, "Its name, currency or cents are wrong.")
+        return FilePreviewRow(part, line, filled, LeftOutReason.UnreadableRow, _BAD_FIGURE)
     values: dict[str, str | int] = {
         "name": figure.name,
         "of": figure.subject,

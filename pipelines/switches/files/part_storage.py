@@ -13,6 +13,7 @@ from domain.switches.files.column_suggestions import ColumnSuggestion
 from domain.switches.files.file_fields import FIELDS, MAX_PART_BYTES, MAX_PART_ROWS, MAX_PARTS, normalize_heading
 from domain.switches.sources import MAX_COMMISSIONS, SourceName
 from domain.switches.states import SwitchState
+from domain.text import one_line
 from models.switches import switches
 from models.switches.staging import file_parts
 from models.switches.switches import Switch
@@ -21,6 +22,8 @@ from pipelines.switches.files import file_mapping
 # A slice of rows is one statement: this many rows, or cells of this many characters.
 _SLICE_ROWS: Final = 2_000
 _SLICE_CHARACTERS: Final = 1024 * 1024
+# Of a row without cells this much of the text is stored, so that people recognize it.
+_MAX_FAULT_CHARACTERS: Final = 200
 _CHANGEABLE: Final = (SwitchState.Connected, SwitchState.Ready)
 
 _StoredRow = tuple[str, Mapping[str, Any]]
@@ -68,17 +71,17 @@ def store_part(
     except UnreadableFile as unreadable:
         raise Refused(422, "unreadable_file", str(unreadable)) from unreadable
     suggestion = column_suggestions.suggest_columns(collection, header.names)
-    form = {"header": header.names, "service": suggestion.service, "parameter": suggestion.parameter}
+    form = {
+        "header": header.names,
+        "service": suggestion.service,
+        "parameter": suggestion.parameter,
+        "has_id_links": suggestion.has_id_links,
+    }
     file_parts.stage_part(
         organization_id=organization_id, switch_id=switch_id, collection=collection, part=part, total=total, form=form
     )
-    changes = {
-        "state": SwitchState.Connected.value,
-        "preview": None,
-        "touched_at": now,
-        "words": _add_words(switch, collection, suggestion),
-    }
-    file_mapping.derive(switches.update(switch, changes), collection=collection)
+    words = _add_words(switch, collection, suggestion)
+    file_mapping.derive(switches.update(switch, {**_forget_preview(now), "words": words}), collection=collection)
     return StoredPart(
         collection=collection,
         part=part,
@@ -88,6 +91,28 @@ def store_part(
         service=suggestion.service,
         words=suggestion.words,
     )
+
+
+def delete_part(*, organization_id: UUID, switch_id: UUID, collection: str, part: int, now: datetime) -> None:
+    """Delete a part of a file with its rows; with the last one of a collection its columns and words go too.
+
+    A switch that was judged is Connected again.
+    Raises Refused: 404 not_found; 409 switch_not_files, switch_not_changeable.
+    """
+    switch = _lock(organization_id, switch_id)
+    parts = [stored.part for stored in file_parts.list_parts(**switch.key) if stored.collection == collection]
+    if part not in parts:
+        raise Refused(404, "not_found", f"This switch has no part {part} of {collection[:40]}.")
+    file_parts.stage_delete_part(**switch.key, collection=collection, part=part)
+    changes = _forget_preview(now)
+    if len(parts) == 1:
+        changes["columns"] = {name: columns for name, columns in switch.columns.items() if name != collection}
+        changes["words"] = {name: words for name, words in switch.words.items() if name != collection}
+    file_mapping.derive(switches.update(switch, changes))
+
+
+def _forget_preview(now: datetime) -> dict[str, Any]:
+    return {"state": SwitchState.Connected.value, "preview": None, "touched_at": now}
 
 
 def _store_rows(switch: Switch, collection: str, part: int, rows: Iterator[_StoredRow]) -> int:
@@ -140,7 +165,8 @@ def _read_rows(part: int, header: TableHeader, rows: Iterator[tuple[int, Sequenc
     for line, cells in rows:
         source_id = f"{part:02}/{line:08}"
         if len(cells) < len(headings) or any(cell.strip() for cell in cells[len(headings) :]):
-            yield source_id, {"fault": "wrong_cell_count"}
+            text = one_line.clean(header.separator.join(cells)[:_MAX_FAULT_CHARACTERS])
+            yield source_id, {"fault": "wrong_cell_count", "text": text}
         elif any("\x00" in cell for cell in cells):
             yield source_id, {"fault": "nul_character"}
         else:

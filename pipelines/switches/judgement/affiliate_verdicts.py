@@ -44,7 +44,7 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
     rows = items.list_of_keys(**judging.switch.key, collection="affiliates", keys=keys)
     people: dict[str, list[Item]] = defaultdict(list)
     for row in rows:
-        if row.key is not None and _reason_for_row(row) is None:
+        if row.key is not None and reason_for_row(row) is None:
             people[row.key].append(row)
     affiliates_here = known_records.find_affiliates(
         organization_id=judging.switch.organization_id,
@@ -58,7 +58,7 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
         )
     facts = _Facts(
         people=people,
-        statuses={key: affiliate_rules.status_of_person(map(_status, person)) for key, person in people.items()},
+        statuses={key: affiliate_rules.status_of_person(map(status_of, person)) for key, person in people.items()},
         referrers={key for key, person in people.items() if any(row.source_id in referrers for row in person)},
         affiliates_here=affiliates_here,
         new_ids={},
@@ -71,7 +71,8 @@ def email_of(key: str) -> str:
     return key.split("|", 1)[1]
 
 
-def _reason_for_row(item: Item) -> LeftOutReason | None:
+def reason_for_row(item: Item) -> LeftOutReason | None:
+    """Return why a row is left out whatever the other rows say; None if it is not."""
     if item.problem is not None:
         return LeftOutReason(item.problem)
     if item.key is None:
@@ -86,7 +87,7 @@ def _judge_row(
     item: Item,
     facts: _Facts,
 ) -> ItemVerdict:
-    reason = _reason_for_row(item)
+    reason = reason_for_row(item)
     if reason is not None:
         return verdicts.leave_out(item, reason)
     assert item.key is not None  # else there is a reason
@@ -113,7 +114,8 @@ def _verdict(item: Item, verdict: SwitchVerdict, decision: AffiliateDecision) ->
     return ItemVerdict(item, verdict, decision=decision, target_type="affiliate", target_id=decision.affiliate_id)
 
 
-def _status(item: Item) -> AffiliateStatus:
+def status_of(item: Item) -> AffiliateStatus:
+    """Return the status of a row here: Rejected if only other rows name the affiliate."""
     record = item.record or {}
     if record.get("is_mention"):
         return AffiliateStatus.Rejected

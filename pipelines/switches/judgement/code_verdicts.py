@@ -27,14 +27,15 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
     codes = sorted({item.key for item in slice_items if item.key is not None})
     same: dict[str, list[Item]] = defaultdict(list)
     for row in items.list_of_keys(**judging.switch.key, collection="codes", keys=codes):
-        if row.key is not None and _reason(judging, row) is None:
+        if row.key is not None and reason_for_row(judging, row) is None:
             same[row.key].append(row)
     codes_here = known_records.find_codes(organization_id=judging.switch.organization_id, codes=codes)
     new_ids: dict[str, UUID] = {}
     return [_judge_one(judging, item, same, codes_here, new_ids) for item in slice_items]
 
 
-def _reason(judging: Judging, item: Item) -> LeftOutReason | None:
+def reason_for_row(judging: Judging, item: Item) -> LeftOutReason | None:
+    """Return why a row is left out by itself, its campaign or its affiliate; None if it is not."""
     if item.problem is not None:
         return LeftOutReason(item.problem)
     if item.key is None or not _CODE.fullmatch(item.key):
@@ -51,7 +52,7 @@ def _judge_one(
     codes_here: Mapping[str, KnownCode],
     new_ids: dict[str, UUID],
 ) -> ItemVerdict:
-    reason = _reason(judging, item)
+    reason = reason_for_row(judging, item)
     if reason is not None:
         return verdicts.leave_out(item, reason)
     assert item.key is not None

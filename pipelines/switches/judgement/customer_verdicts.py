@@ -63,7 +63,7 @@ def _load_facts(judging: Judging, slice_items: Sequence[Item]) -> _Facts:
     targets = item_lookups.find_affiliate_targets(**judging.switch.key, source_ids=sorted(refs))
     groups: dict[str, list[Item]] = defaultdict(list)
     for row in items.list_of_keys(**judging.switch.key, collection="customers", keys=keys):
-        if row.key is not None and _own_reason(judging, row) is None:
+        if row.key is not None and reason_for_row(judging, row) is None:
             groups[row.key].append(row)
     customers = {}
     for key, group in groups.items():
@@ -115,7 +115,7 @@ def _find_owner(item: Item, newest: AffiliateTarget | None) -> AffiliateTarget |
     return AffiliateTarget(item.affiliate_ref or "", item.owner_id, item.owner_program_id)
 
 
-def _own_reason(judging: Judging, item: Item) -> LeftOutReason | None:
+def reason_for_row(judging: Judging, item: Item) -> LeftOutReason | None:
     """Return why a row is left out whatever other rows say; a missing affiliate may be that of the commissions."""
     if item.problem is not None and item.problem != LeftOutReason.CustomerWithoutAffiliate:
         return LeftOutReason(item.problem)
@@ -128,7 +128,7 @@ def _own_reason(judging: Judging, item: Item) -> LeftOutReason | None:
 
 
 def _reason(judging: Judging, item: Item, customer: _Customer | None) -> LeftOutReason | None:
-    reason = _own_reason(judging, item)
+    reason = reason_for_row(judging, item)
     if reason is not None or customer is not None:
         return reason
     if not verdicts.is_mapped(item, judging.program_by_campaign):

@@ -39,7 +39,7 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
     tokens = sorted({item.key for item in slice_items if item.key is not None})
     same_token: dict[str, list[Item]] = defaultdict(list)
     for row in items.list_of_keys(**judging.switch.key, collection="links", keys=tokens):
-        if row.key is not None and _reason(judging, row) is None:
+        if row.key is not None and reason_for_row(judging, row) is None:
             same_token[row.key].append(row)
     owners = {item.owner_key for rows in same_token.values() for item in rows if item.owner_key}
     facts = _Facts(
@@ -57,14 +57,15 @@ def _find_default_links(judging: Judging, keys: Sequence[str]) -> dict[str, UUID
     return {key: link_ids.get(key) for key in keys}
 
 
-def _reason(judging: Judging, item: Item) -> LeftOutReason | None:
+def reason_for_row(judging: Judging, item: Item) -> LeftOutReason | None:
+    """Return why a row is left out by itself, its campaign or its affiliate; None if it is not."""
     if item.problem is not None:
         return LeftOutReason(item.problem)
     return LeftOutReason.UnreadableRow if item.key is None else reason_for_owner(judging, item)
 
 
 def _judge_one(judging: Judging, item: Item, facts: _Facts, new_ids: dict[str, UUID]) -> ItemVerdict:
-    reason = _reason(judging, item)
+    reason = reason_for_row(judging, item)
     if reason is not None:
         return verdicts.leave_out(item, reason)
     assert item.key is not None  # else there is a reason

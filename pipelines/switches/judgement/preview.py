@@ -47,7 +47,8 @@ def build(judging: Judging, cursors: Mapping[str, JudgingCursor]) -> dict[str, A
 def _counts(tally: Mapping[str, Any]) -> dict[str, int]:
     counts = tally.get("counts", {})
     by_verdict = {verdict.value: int(counts.get(verdict, 0)) for verdict in _COUNTED}
-    return {"read": sum(by_verdict.values())} | by_verdict
+    implied = int(counts.get("implied", 0))
+    return {"read": sum(by_verdict.values())} | by_verdict | ({"implied": implied} if implied else {})
 
 
 def _amounts(cents: Mapping[str, int]) -> list[dict[str, Any]]:

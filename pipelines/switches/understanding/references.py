@@ -26,8 +26,24 @@ def resolve_affiliates(
 
     An email that no affiliate has becomes a mention where a customer or commission names it. Budget: 1 round trip.
     """
+    refs = [ref for record in records.values() if (ref := getattr(record, "affiliate", None))]
+    mentions = set_affiliates(judging, collection, built, records, existing=_find_affiliates(judging, refs))
+    items.stage_add(**judging.switch.key, items=mentions)
+
+
+def set_affiliates(
+    judging: Judging,
+    collection: str,
+    built: Mapping[str, dict[str, Any]],
+    records: Mapping[str, Record],
+    *,
+    existing: Mapping[str, Sequence[AffiliateItem]],
+) -> list[dict[str, Any]]:
+    """Set the affiliates of items, and return the items of mentions. `existing` are affiliates by each name of theirs.
+
+    A name is a source id, a key of `affiliate_key`, or the normalized token of a link.
+    """
     refs = {source_id: ref for source_id, record in records.items() if (ref := getattr(record, "affiliate", None))}
-    existing = _find_affiliates(judging, refs.values())
     mentions: dict[str, dict[str, Any]] = {}
     for source_id, item in built.items():
         record, ref = records.get(source_id), refs.get(source_id)
@@ -43,7 +59,7 @@ def resolve_affiliates(
             mention = _mention(judging, ref, campaign)
             mentions.setdefault(mention["source_id"], mention)
             item["affiliate_ref"], item["program_id"] = mention["source_id"], mention["program_id"]
-    items.stage_add(**judging.switch.key, items=list(mentions.values()))
+    return list(mentions.values())
 
 
 def _find_affiliates(judging: Judging, refs: Iterable[AffiliateRef]) -> dict[str, list[AffiliateItem]]:

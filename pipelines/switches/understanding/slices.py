@@ -34,7 +34,7 @@ def understand_slice(judging: Judging, collection: str, rows: Sequence[RawRow]) 
     built: dict[str, dict[str, Any]] = {}
     records: dict[str, Record] = {}
     for row in rows:
-        source_id, item, record = _build(judging, collection, row)
+        source_id, item, record = build_item(judging, collection, row)
         if source_id in built:
             item["warnings"] = [*item["warnings"], "equal_rows"]
         built[source_id] = item
@@ -44,22 +44,21 @@ def understand_slice(judging: Judging, collection: str, rows: Sequence[RawRow]) 
     if collection != Collection.Affiliates:
         references.resolve_affiliates(judging, collection, built, records)
     if collection == Collection.Customers:
-        _set_customer_keys(judging, built)
+        set_customer_keys(judging, built)
     if collection == Collection.Commissions:
         references.resolve_customers(judging, built, records)
     items.stage_store(**judging.switch.key, items=list(built.values()))
 
 
-def _build(judging: Judging, collection: str, row: RawRow) -> tuple[str, dict[str, Any], Record | None]:
+def build_item(judging: Judging, collection: str, row: RawRow) -> tuple[str, dict[str, Any], Record | None]:
+    """Return the source id, the item and the record of a raw row; no record of one that cannot be read."""
     source_row = SourceRow(Collection(collection), row.source_id, row.data, row.is_mention)
     try:
         record = judging.source.understand(source_row, judging.source_context)
-    except UnreadableRow:
-        return (
-            row.source_id,
-            item_building.new_item(collection, row.source_id, problem=LeftOutReason.UnreadableRow),
-            None,
-        )
+    except UnreadableRow as unreadable:
+        item = item_building.new_item(collection, row.source_id, problem=LeftOutReason.UnreadableRow)
+        item["label"] = (unreadable.label or row.source_id)[: item_building.MAX_LABEL_CHARS]
+        return row.source_id, item, None
     source_id = getattr(record, "source_id", row.source_id)[:_MAX_ID_CHARS]
     problem = getattr(record, "problem", None)
     item = item_building.new_item(collection, source_id, problem=problem, record=record)
@@ -136,7 +135,7 @@ def _as_json(record: SourceCustomer) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__slots__}
 
 
-def _set_customer_keys(judging: Judging, built: Mapping[str, dict[str, Any]]) -> None:
+def set_customer_keys(judging: Judging, built: Mapping[str, dict[str, Any]]) -> None:
     """Set the key and the inbox of customers, once their affiliates and thereby their programs are known."""
     for item in built.values():
         record = item["record"]

@@ -75,6 +75,7 @@ def test_commission_without_a_column_of_states_is_paid():
     columns = {field: heading for field, heading in _COMMISSIONS.items() if field != "state"}
 
     assert _commission(columns=columns, State="unpaid").kind == CommissionKind.Paid
+    assert _commission(columns=columns, words={"": "owed"}, State="unpaid").kind == CommissionKind.Owed
 
 
 @pytest.mark.parametrize(
@@ -137,18 +138,32 @@ def test_amount_beyond_the_range_of_the_database_counts_nothing():
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        ({"Date": ""}, "no occurred at"),
-        ({"Date": "5/1/2024"}, "occurredAt"),
-        ({"Date": "0001-01-01T00:00:00+14:00"}, "occurredAt"),
+        ({"Date": ""}, "Its date of the sale is missing."),
+        ({"Date": "5/1/2024"}, "date of the sale cannot be read. Write it as YYYY-MM-DD"),
+        ({"Date": "0001-01-01T00:00:00+14:00"}, "date of the sale"),
         ({"Id": "x" * 301}, "id"),
-        ({"Total": "1,234"}, "amount"),
+        ({"Total": "1,234"}, "sale amount has separators of thousands"),
+        ({"Earned": "$1,020.50"}, "commission has separators of thousands"),
+        ({"Earned": "1.049,00 EUR"}, "commission has separators of thousands"),
+        ({"Earned": "1 049"}, "commission has separators of thousands"),
+        ({"Earned": "9,80"}, "commission has a comma"),
+        ({"Earned": "nine"}, "commission is not a plain number"),
         ({"Back": "yes"}, "refunded"),
-        ({"State": "x" * 256}, "state"),
+        ({"State": "x" * 256}, "status is too long"),
     ],
 )
 def test_bad_cell_makes_the_row_unreadable(cells, message):
     with pytest.raises(UnreadableRow, match=message):
         _commission(**cells)
+
+
+def test_unreadable_row_is_named_by_its_place_its_fault_and_its_text():
+    with pytest.raises(UnreadableRow) as unreadable:
+        _commission(Earned="1,020.50", Order="o-1")
+
+    label = unreadable.value.label
+    assert label.startswith("Part 1, line 2: Its commission has separators of thousands.")
+    assert "Earned: 1,020.50" in label
 
 
 def test_columns_of_cents_hold_minor_units():

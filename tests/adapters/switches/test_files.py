@@ -75,6 +75,14 @@ def test_affiliate_without_a_word_is_approved_and_an_unknown_word_has_no_status(
     assert _affiliate(S=word).status == status
 
 
+@pytest.mark.parametrize("words", [{"": "Paused"}, {" ": "Paused"}])
+def test_affiliate_without_a_word_is_what_the_brand_says(words):
+    columns = {field: heading for field, heading in _AFFILIATES.items() if field != "status"}
+
+    assert _affiliate(words=words, S="").status == AffiliateStatus.Paused
+    assert _affiliate(columns=columns, words=words, S="active").status == AffiliateStatus.Paused
+
+
 def test_affiliates_without_a_campaign_are_in_the_only_one():
     columns = {field: heading for field, heading in _AFFILIATES.items() if field != "campaign"}
 
@@ -110,7 +118,7 @@ def test_token_is_percent_decoded_once(cell, token):
 
 @pytest.mark.parametrize("cell", ["", "x" * 191, "a%00b", "a%0Ab"])
 def test_token_that_no_link_can_have_makes_the_row_unreadable(cell):
-    with pytest.raises(UnreadableRow, match="token"):
+    with pytest.raises(UnreadableRow, match="Its link code"):
         understand("links", {"E": "a@x.test", "T": cell}, {"affiliateEmail": "E", "token": "T"})
 
 

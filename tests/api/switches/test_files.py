@@ -71,6 +71,24 @@ def test_unknown_part_is_refused(owner, address, path, refusal):
     assert (answer.status_code, answer.json["error"]) == refusal
 
 
+def test_deleted_part_is_gone(owner, address):
+    _put(owner, address)
+
+    deleted = owner.call("DELETE", f"{address}/files/affiliates/1")
+    again = owner.call("DELETE", f"{address}/files/affiliates/1")
+
+    assert (deleted.status_code, again.status_code, again.json["error"]) == (204, 404, "not_found")
+    assert owner.get(f"{address}/files").json == []
+
+
+@pytest.mark.parametrize("path", ["payouts/1", "affiliates/0", "affiliates/one"])
+def test_address_of_no_part_says_which_there_are(owner, address, path):
+    answer = _put(owner, address, *path.split("/"))
+
+    assert "organization" not in answer.json["message"]
+    assert "affiliates" in answer.json["message"] if "payouts" in path else "1 to 64" in answer.json["message"]
+
+
 def test_unreadable_file_returns_422(owner, address):
     answer = _put(owner, address, content=b"\xff\xfe\x00")
 

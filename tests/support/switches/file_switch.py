@@ -49,6 +49,11 @@ class FileSwitch:
                 **self._key, collection=collection, part=part, data=data, now=datetime.now(UTC)
             )
 
+    def delete(self, collection: str, part: int = 1) -> None:
+        """Delete a part."""
+        with db.unit_of_work(self.brand.id):
+            part_storage.delete_part(**self._key, collection=collection, part=part, now=datetime.now(UTC))
+
     def change(self, **columns: Any) -> Switch:
         """Set columns of the table `switch`, and store what the mapping derives."""
         with db.unit_of_work(self.brand.id):
@@ -83,7 +88,8 @@ class FileSwitch:
     def preview(self, collection: str, **mapping: Any) -> list[FilePreviewRow]:
         """Return the first rows as they will be."""
         with db.unit_of_work(self.brand.id):
-            return file_previews.preview_rows(**self._key, collection=collection, **mapping)
+            rows = file_previews.preview_rows(**self._key, collections=[collection], now=datetime.now(UTC), **mapping)
+        return rows[collection]
 
     def collections(self) -> list[FileCollection]:
         """Return the collections that have files."""

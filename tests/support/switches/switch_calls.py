@@ -20,15 +20,21 @@ def connect_files(owner: Brand) -> str:
     return f"{_SWITCHES}/{(response.json or {})['id']}"
 
 
-def _map_files(owner: Brand) -> str:
+def _upload_people(owner: Brand) -> str:
     address = connect_files(owner)
     upload = owner.call("PUT", f"{address}/files/affiliates/1", _PEOPLE)
+    assert upload.status_code == 200, upload.get_data(as_text=True)
+    return address
+
+
+def _map_files(owner: Brand) -> str:
+    address = _upload_people(owner)
     mapping = {
         "columns": {"affiliates": {"email": "email"}},
         "campaigns": [{"sourceId": "all", "programId": str(owner.program())}],
     }
     changed = owner.call("PATCH", address, mapping)
-    assert (upload.status_code, changed.status_code) == (200, 200), changed.get_data(as_text=True)
+    assert changed.status_code == 200, changed.get_data(as_text=True)
     return address
 
 
@@ -46,6 +52,10 @@ CALLS: dict[str, Callable[[Brand], PreparedCall]] = {
     f"PUT {_SWITCHES}/<switch_id>/files/<collection>/<part>": lambda owner: (
         f"{connect_files(owner)}/files/affiliates/1",
         _PEOPLE,
+    ),
+    f"DELETE {_SWITCHES}/<switch_id>/files/<collection>/<part>": lambda owner: (
+        f"{_upload_people(owner)}/files/affiliates/1",
+        None,
     ),
     f"POST {_SWITCHES}/<switch_id>/read": lambda owner: (f"{_map_files(owner)}/read", {}),
     f"POST {_SWITCHES}/<switch_id>/resume": lambda owner: (f"{_insert(owner, 'Paused')}/resume", {}),

@@ -1074,7 +1074,7 @@ export interface ChangesBody {
 
 /** How many rows of a collection were read, by verdict. */
 export interface CollectionCounts {
-  /** Rows that were read: the sum of the others. */
+  /** Rows that were read: the sum of the verdicts. */
   read: number;
   /** Rows that become new records. */
   new: number;
@@ -1086,6 +1086,8 @@ export interface CollectionCounts {
   merged: number;
   /** Rows that are left out. */
   leftOut: number;
+  /** Rows of these that no list has: only other rows name them. Absent if there are none. */
+  implied?: number;
 }
 
 /** What became of the rows of a collection. */

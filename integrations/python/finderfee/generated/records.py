@@ -1560,7 +1560,7 @@ class CollectionCounts(TypedDict):
     """How many rows of a collection were read, by verdict."""
 
     read: int
-    """Rows that were read: the sum of the others."""
+    """Rows that were read: the sum of the verdicts."""
 
     new: int
     """Rows that become new records."""
@@ -1576,6 +1576,9 @@ class CollectionCounts(TypedDict):
 
     leftOut: int
     """Rows that are left out."""
+
+    implied: NotRequired[int]
+    """Rows of these that no list has: only other rows name them. Absent if there are none."""
 
 
 class CollectionResult(TypedDict):

@@ -125,7 +125,31 @@ def test_heading_that_is_there_twice_is_not_suggested():
         ("commissions", "VOID", "lost"),
         ("commissions", "settled", None),
         ("affiliates", "Active", "Approved"),
+        ("affiliates", "", "Approved"),
+        ("commissions", "", None),
     ],
 )
 def test_usual_words_have_a_suggested_meaning(collection, word, meaning):
     assert column_suggestions.suggest_word(collection, word) == meaning
+
+
+def test_columns_are_chosen_again_where_a_heading_is_gone_or_a_field_has_none():
+    columns = column_suggestions.choose_again(
+        {"email": "Mail", "fullName": "Nick", "group": "Tier"},
+        {"email": "Email", "fullName": "Name", "status": "Status", "token": "Nick"},
+        ["EMAIL", "Name", "Nick", "Status", "mail "],
+    )
+
+    assert columns == {"email": "Mail", "fullName": "Nick", "status": "Status"}
+
+
+def test_amount_in_one_unit_gets_no_column_in_the_other():
+    columns = column_suggestions.choose_again({"amountCents": "Sum"}, {"amount": "Total"}, ["Sum", "Total"])
+
+    assert columns == {"amountCents": "Sum"}
+
+
+def test_heading_of_two_fields_of_a_known_export_is_chosen_for_both():
+    suggested = {"id": "id", "token": "id", "email": "email"}
+
+    assert column_suggestions.choose_again({"id": "id"}, suggested, ["id", "email"]) == suggested

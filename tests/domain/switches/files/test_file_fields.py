@@ -1,5 +1,7 @@
 """The fields of source files: which are needed, and which columns a mapping lacks."""
 
+import re
+
 import pytest
 
 from domain.switches.files import file_fields
@@ -51,7 +53,16 @@ def test_heading_that_a_part_has_twice_is_named():
 
     gaps = file_fields.missing_fields({"commissions": _COMMISSIONS}, headers)
 
-    assert [gap.message for gap in gaps] == ["Part 1 of commissions needs exactly one column 'Date', for occurredAt."]
+    assert [gap.message for gap in gaps] == [
+        "Part 1 of commissions needs exactly one column 'Date', for the date of the sale."
+    ]
+
+
+@pytest.mark.parametrize("collection", file_fields.FIELDS)
+def test_gaps_are_sentences_without_names_of_fields(collection):
+    for gap in file_fields.missing_fields({}, {collection: {1: ["a"]}}):
+        assert gap.message.startswith("Choose one column for the ")
+        assert not re.search("[a-z][A-Z]|{", gap.message.replace("PayPal", ""))
 
 
 def test_amount_in_two_units_is_a_gap():

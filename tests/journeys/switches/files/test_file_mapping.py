@@ -52,8 +52,9 @@ def test_preview_shows_affiliates_as_they_will_be(switch):
 
 
 def test_preview_shows_amounts_in_minor_units_and_each_problem(switch):
+    switch.put("affiliates", "Id,Mail\n1,ada@x.test\n2,ben@x.test\n3,cy@x.test\n")
     switch.put("commissions", _SALES)
-    _set_columns(switch, commissions=_SALE_COLUMNS)
+    _set_columns(switch, affiliates={"id": "Id", "email": "Mail"}, commissions=_SALE_COLUMNS)
     switch.change(options={"currency": "EUR"}, words={"commissions": {"unpaid": "owed"}})
 
     rows = switch.preview("commissions")

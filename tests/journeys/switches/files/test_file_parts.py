@@ -50,12 +50,12 @@ def test_part_that_is_sent_again_replaces_its_rows_alone(switch):
 
 
 def test_quoted_line_ends_ragged_rows_and_nul_are_kept_apart(switch):
-    switch.put("customers", 'email,name\na@x.test,"A\nB"\nb@x.test\nc@x.test,C,more\nd@x.test,D,,\ne@x.test,\x00\n')
+    switch.put("customers", 'email,name\na@x.test,"A\nB"\nb\x00@x.test\nc@x.test,C,more\nd@x.test,D,,\ne@x.test,\x00\n')
 
     assert switch.rows("customers") == {
         "01/00000002": {"cells": {"email": "a@x.test", "name": "A\nB"}},
-        "01/00000004": {"fault": "wrong_cell_count"},
-        "01/00000005": {"fault": "wrong_cell_count"},
+        "01/00000004": {"fault": "wrong_cell_count", "text": "b@x.test"},
+        "01/00000005": {"fault": "wrong_cell_count", "text": "c@x.test,C,more"},
         "01/00000006": {"cells": {"email": "d@x.test", "name": "D"}},
         "01/00000007": {"fault": "nul_character"},
     }
@@ -152,6 +152,35 @@ def test_new_rows_take_the_preview_of_a_judged_switch_away(switch):
     switch.put("affiliates", "email\na@x.test\n")
 
     assert (switch.find().state, switch.find().preview) == ("Connected", None)
+
+
+def test_deleted_part_takes_its_rows_and_the_last_one_the_mapping(switch):
+    switch.put("affiliates", "id,email,code\n1,a@x.test,one\n", part=1)
+    switch.put("affiliates", "id,email,code\n2,b@x.test,two\n", part=2)
+    switch.put("customers", "email\nc@x.test\n")
+    columns = {"affiliates": {"id": "id", "email": "email", "token": "code"}, "customers": {"email": "email"}}
+    switch.change(columns=columns, words={"affiliates": {"a": "Paused"}}, state="Ready", preview={"counts": {}})
+
+    switch.delete("affiliates", part=1)
+
+    assert (switch.find().state, switch.find().preview, switch.find().columns) == ("Connected", None, columns)
+    assert (list(switch.rows("affiliates")), list(switch.rows("links"))) == (
+        ["02/00000002"],
+        ["affiliates/02/00000002"],
+    )
+    switch.delete("affiliates", part=2)
+    assert (switch.find().columns, switch.find().words) == ({"customers": {"email": "email"}}, {})
+    assert (switch.count_rows("affiliates"), switch.count_rows("links")) == (0, 0)
+    assert [files.collection for files in switch.collections()] == ["customers"]
+
+
+def test_part_that_is_missing_or_of_a_switch_that_works_is_not_deleted(switch):
+    switch.put("affiliates", "email\na@x.test\n")
+
+    assert _refusal(switch.delete, "affiliates", part=2) == (404, "not_found")
+    assert _refusal(switch.delete, "codes") == (404, "not_found")
+    switch.change(state="Reading")
+    assert _refusal(switch.delete, "affiliates") == (409, "switch_not_changeable")
 
 
 def test_words_of_a_known_export_are_added_where_the_brand_has_said_nothing(switch):

@@ -74,8 +74,11 @@ def _list_conversions(brand):
 
 
 def test_export_is_written_with_tokens_mentions_and_locked_history(brand, drain):
-    result = _run(_judge(brand, drain, {"affiliates": _AFFILIATES, "commissions": _REFERRALS}), drain)
+    switch = _judge(brand, drain, {"affiliates": _AFFILIATES, "commissions": _REFERRALS})
+    counts = switch.find().preview["counts"]["affiliates"]
+    result = _run(switch, drain)
 
+    assert (counts["read"], counts["implied"]) == (3, 1)
     assert result["affiliates"]["created"] == 3
     assert result["commissions"]["created"] == 4
     people = brand.rows("select email, status, wallet_email from affiliate order by email")
@@ -84,7 +87,9 @@ def test_export_is_written_with_tokens_mentions_and_locked_history(brand, drain)
         ("ben@x.test", "Paused", None),
         ("gone@x.test", "Rejected", None),
     ]
-    assert brand.rows("select token from old_token order by token") == [("ada_b",), ("ben.k",)]
+    # Its links have the id or the username.
+    tokens = brand.rows("select token from old_token order by token")
+    assert tokens == [("1",), ("2",), ("ada_b",), ("ben.k",)]
     assert _list_conversions(brand) == [
         (1000, "USD", "Paid", True),
         (2050, "USD", "Pending", True),

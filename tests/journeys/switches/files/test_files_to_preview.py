@@ -87,11 +87,11 @@ def test_exports_with_suggested_columns_become_a_preview(switch, drain):
     reasons = {(row["collection"], row["reason"]): row["count"] for row in preview["left_out"]}
     assert reasons == {
         ("affiliates", "no_email"): 1,
-        ("links", "affiliate_unknown"): 1,
+        ("links", "affiliate_unknown"): 2,
         ("commissions", "unknown_status"): 1,
         ("commissions", "unreadable_row"): 2,
     }
-    assert {warning["code"]: warning["count"] for warning in preview["warnings"]}["equal_rows"] == 2
+    assert {warning["code"]: warning["count"] for warning in preview["warnings"]}["equal_rows"] == 3
 
 
 def test_read_of_each_collection_is_the_sum_of_its_verdicts(switch, drain):
