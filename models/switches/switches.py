@@ -95,6 +95,14 @@ def lock(*, organization_id: UUID, switch_id: UUID) -> Switch | None:
     return _TABLE.first(_LOCK, (organization_id, switch_id))
 
 
+_OF_STATE = f"select {_TABLE.columns} from switch where organization_id = %s and state = %s order by created_at, id"
+
+
+def list_of_state(*, organization_id: UUID, state: str) -> list[Switch]:
+    """Return the switches of an organization that are in a state, oldest first."""
+    return _TABLE.all(_OF_STATE, (organization_id, state))
+
+
 def update(switch: Switch, changes: Mapping[str, Any]) -> Switch:
     """Change columns of a locked switch and return it. Mappings are stored as JSON."""
     values = {name: Json(value) if isinstance(value, Mapping) else value for name, value in changes.items()}

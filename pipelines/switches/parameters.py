@@ -1,7 +1,9 @@
 """Adds the parameter names of a switch's links to the organization's own. Source: the switch-over rules, "Links"."""
 
 from domain.switches.rules import link_rules
+from domain.switches.states import SwitchState
 from models.organization import organizations
+from models.switches import switches
 from models.switches.judgement import link_parameters
 from models.switches.switches import Switch
 
@@ -22,10 +24,18 @@ def add(switch: Switch) -> tuple[str, ...]:
 
 
 def remove(switch: Switch) -> None:
-    """Remove the parameters that the switch had added."""
-    organization = organizations.lock(switch.organization_id)
+    """Remove the parameters that this switch or one that is undone already had added.
+
+    Those that another completed switch has links with stay until that one is undone.
+    """
+    organization_id = switch.organization_id
+    organization = organizations.lock(organization_id)
     assert organization is not None  # it has the switch
+    undone = switches.list_of_state(organization_id=organization_id, state=SwitchState.Undone)
+    completed = switches.list_of_state(organization_id=organization_id, state=SwitchState.Completed)
+    added = {name for each in (switch, *undone) for name in each.parameters_added}
+    needed = {name for each in completed for name in list_names(each)}
     custom = [part for part in (organization.attribution_params or "").split(",") if part]
-    left = [name for name in custom if name not in switch.parameters_added]
+    left = [name for name in custom if name not in added - needed]
     if left != custom:
         organizations.change(organization, {"attribution_params": ",".join(left) or None})

@@ -6,12 +6,10 @@ import pytest
 
 from domain.refusals import Refused
 from models import db
-from pipelines.switches import changes
 from tests.support.rows.brands import Brand
 from tests.support.running import row_ids
 from tests.support.switches import undoing
 from tests.support.switches.judged_rows import NOW, JudgedSwitch, list_exceptions
-from workers import dead_letters
 
 _TABLES = (
     "affiliate",
@@ -307,34 +305,17 @@ def test_second_undo_is_refused(brand):
         assert (refused.value.status, refused.value.code) == (409, "switch_already_undone")
 
 
-def test_undo_that_stopped_with_an_error_goes_on_when_it_is_resumed(brand):
-    # given: the attempts of a slice are used up
-    switch = JudgedSwitch(brand)
-    ben = switch.affiliate("ben@example.com")
-    switch.commission(ben)
-    switch.run()
-    undoing.start(switch)
-    with db.any_org_work():
-        ((job_id,),) = db.db.run("update job set failed_at = now() where name = 'switch.undo' returning id")
-        dead_letters.any_org_react([job_id])
-    assert switch.find().last_error_code == "internal_error"
+def test_parameter_stays_until_no_switch_has_links_with_it(brand):
+    # given: both switches have links with the parameter that the first one added
+    first = JudgedSwitch(brand)
+    first.affiliate("ben@example.com")
+    first.run()
+    second = JudgedSwitch(brand)
+    second.affiliate("eve@example.com")
+    second.run()
 
-    # when
-    with db.unit_of_work(brand.id):
-        changes.resume(organization_id=brand.id, switch_id=switch.id, now=datetime.now(UTC))
-    switch.run_jobs()
+    undoing.undo(first)
+    assert brand.rows("select attribution_params from organization") == [("ref_token_param",)]
 
-    # then
-    undone = switch.find()
-    assert (undone.state, undone.last_error_code) == ("Undone", None)
-    assert brand.rows("select count(*) from conversion") == [(0,)]
-
-
-def test_undo_that_is_under_way_is_not_resumed(brand):
-    switch = JudgedSwitch(brand)
-    switch.affiliate("ben@example.com")
-    switch.run()
-    undoing.start(switch)
-
-    with pytest.raises(Refused, match="not paused"), db.unit_of_work(brand.id):
-        changes.resume(organization_id=brand.id, switch_id=switch.id, now=datetime.now(UTC))
+    undoing.undo(second)
+    assert brand.rows("select attribution_params from organization") == [(None,)]

@@ -127,7 +127,7 @@ def test_suggested_meaning_of_a_status_counts_at_once(brand, browser, page):
 
     assert _words(brand) == {"blocked": "Banned"}
     assert "Banned" in answer.text
-    assert "unknown status come as Pending" in _text(answer)
+    assert "1 affiliate has an unknown status there and comes as Pending" in _text(answer)
 
 
 def test_uploaded_part_is_removed(brand, browser, page):
