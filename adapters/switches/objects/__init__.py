@@ -3,5 +3,6 @@
 rewardful      Rewardful's objects
 firstpromoter  FirstPromoter's objects
 tolt           Tolt's objects
+partnerstack   PartnerStack's objects
 tapfiliate     Tapfiliate's objects
 """
