@@ -34,7 +34,7 @@ class SwitchPartRows(Wire):
 class SwitchFileWord(Wire):
     """A word of the status column: its rows, its meaning (null: none yet), and the one that it usually has.
 
-    Without a status column one empty word stands for all rows, and `suggested` is what they mean without a meaning.
+    Without a status column one empty word means all rows, and `suggested` is what they mean without a meaning.
     """
 
     word = fields.String()

@@ -1,6 +1,6 @@
 """Sales that negative commissions take back: of this switch, and of earlier switches of the same source.
 
-What is left of a sale is what it has after its own row is written.
+The amounts that are left of a sale are those after its own row is written.
 """
 
 from collections.abc import Sequence

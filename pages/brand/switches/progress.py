@@ -1,7 +1,7 @@
 """How fast a switch reads, and how long it probably takes, from what it had read at recent times.
 
 A switch stores no history, so the live part of the page carries earlier points in its address: pairs of a Unix time and
-the number of rows read until then. What was slow or paused earlier does not count.
+the number of rows read until then. Slow or paused minutes before do not count.
 """
 
 import re

@@ -49,7 +49,7 @@ def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
 
 
 def carried_cents(item: Item, first_of_payments: Mapping[str, str]) -> int:
-    """Return the sale's amount, or 0 if another commission of the payment stands for it in the source's sums."""
+    """Return the sale's amount, or 0 if another commission of the payment counts it in the source's sums."""
     is_first = item.key is None or first_of_payments.get(item.key, item.source_id) == item.source_id
     return (item.amount_cents or 0) if is_first else 0
 

@@ -34,7 +34,7 @@ def choose(judging: Judging, refunds: Sequence[Item]) -> dict[str, RefundShare]:
 
     A payment or charge that the switch has decides alone: the refund is taken from the same affiliate's commission.
     Else it is the customer's newest sale before it that has enough left of its commission, also one that an earlier
-    switch brought. What the refunds before it take is not left. Budget: 5 round trips for any number of refunds.
+    switch brought. Refunds before it leave less. Budget: 5 round trips for any number of refunds.
     """
     of_payments = _find_of_payments(judging, refunds)
     groups: dict[_Group, list[Item]] = defaultdict(list)

@@ -61,7 +61,18 @@ def write_refunds(slice_: Slice) -> WrittenRows:
     sales = brought_sales.lock_all(
         organization_id=slice_.organization_id, ids=[decision.conversion_id for _, decision in rows]
     )
-    before = dict(sales)
+    # Those that the former system has settled come first: they are not owed back with the others.
+    for is_owed_back in (False, True):
+        part = [(row, decision) for row, decision in rows if decision.is_owed_back is is_owed_back]
+        sales = _refund_part(slice_, part, sales, written)
+    return written
+
+
+def _refund_part(
+    slice_: Slice, rows: Rows, before: dict[UUID, BroughtSale], written: WrittenRows
+) -> dict[UUID, BroughtSale]:
+    """Stage refunds of which all or none are owed back, and return the sales after them."""
+    sales = dict(before)
     refunds = []
     owing_back = set()
     for row, decision in rows:
@@ -77,7 +88,7 @@ def write_refunds(slice_: Slice) -> WrittenRows:
         sales[sale.id] = _apply_refund(sale, refund)
     brought_sales.stage_opening(sorted(owing_back), **slice_.switch.key, at=slice_.now)
     _book_refunds(slice_, refunds, before)
-    return written
+    return sales
 
 
 def _create(slice_: Slice, rows: Rows, written: WrittenRows) -> None:

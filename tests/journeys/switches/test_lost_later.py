@@ -60,7 +60,7 @@ def test_commission_of_a_payout_is_refunded_when_it_is_lost(payroll, monkeypatch
     assert run(_bring(payroll, monkeypatch, kind)).verdicts("commissions") == {"c1": "known"}
 
 
-def test_what_a_payout_paid_is_taken_from_the_next_one(payroll, monkeypatch):
+def test_paid_commission_is_taken_from_the_next_payout(payroll, monkeypatch):
     run(_bring(payroll, monkeypatch))
     _claim(payroll, is_paid=True)
     run(_bring(payroll, monkeypatch, CommissionKind.Refunded))

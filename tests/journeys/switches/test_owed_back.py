@@ -91,6 +91,18 @@ def test_refund_that_is_settled_there_owes_nothing(payroll):
     assert list_exceptions(payroll.brand.id) == []
 
 
+def test_only_the_refund_that_is_not_settled_there_is_owed_back(payroll):
+    switch = JudgedSwitch(payroll.brand, options=PAYABLE)
+    sale = bring_owed_back(payroll, switch)
+    add_refund(payroll, switch, sale, cents=300, is_owed_back=False)
+
+    switch.run()
+
+    assert find_balances(payroll) == [(-500, 0)]
+    assert payroll.brand.rows("select reversed_cents from conversion") == [(800,)]
+    assert list_exceptions(payroll.brand.id) == []
+
+
 def test_undo_takes_the_debt_back(payroll):
     switch = JudgedSwitch(payroll.brand, options=PAYABLE)
     bring_owed_back(payroll, switch)

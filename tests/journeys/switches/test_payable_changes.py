@@ -1,4 +1,4 @@
-"""What the preview says becomes payable is the change of the affiliates' balances by Run, and undo takes it back.
+"""The payable amount of the preview is the change of the affiliates' balances by Run, and undo takes it back.
 
 Source: the switch-over rules, "Preview" (toConfirm.payable) and "Known and changed".
 """

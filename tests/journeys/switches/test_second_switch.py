@@ -162,7 +162,7 @@ def test_customer_of_another_program_stays_there(brand, bring):
     second = bring([row], campaigns=campaigns)
     assert second.verdicts("customers") == {"r2": "known"}
 
-    # Who is still listed in both programs is a customer of each.
+    # A customer who is still listed in both programs is one of each.
     both = bring([build_customer("r1", billing_id="cus_1"), row], campaigns=campaigns)
 
     assert both.verdicts("customers") == {"r1": "known", "r2": "new"}

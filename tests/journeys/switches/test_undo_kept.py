@@ -117,7 +117,7 @@ def test_sale_through_another_affiliate_keeps_no_customer(brand):
     assert brand.rows("select payments from program_customer where customer_key = 'id:cus_ben'") == [(1,)]
 
 
-def test_what_a_later_switch_brought_keeps_its_customer(brand):
+def test_customer_of_a_later_switch_is_kept(brand):
     # given: a second switch brings one more payment of the customer
     first = JudgedSwitch(brand)
     ben, eve = first.affiliate("ben@example.com"), first.affiliate("eve@example.com")
