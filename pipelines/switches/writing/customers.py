@@ -11,7 +11,7 @@ from pipelines.switches.writing.slices import Slice, WrittenRows, leave_out_dele
 
 
 def write(slice_: Slice) -> WrittenRows:
-    """Stage a slice. The former state of changed customers is kept for undo, and uncredited payments of all are booked again.
+    """Stage a slice: the former state of changed customers is kept for undo, uncredited payments are booked again.
 
     Budget: 4 round trips for any number of rows.
     """
