@@ -1,4 +1,4 @@
-"""Processes and the database die while a switch reads, judges and writes: it ends as an undisturbed one does.
+"""Processes and the database die while a switch reads, writes and is undone: it ends as an undisturbed one does.
 
 Source: the switch-over rules, "Jobs" (kill -9).
 """
@@ -56,6 +56,17 @@ def test_kill_9_at_any_moment_ends_in_the_rows_of_an_undisturbed_switch(
         assert _digest(disturbed) == _digest(undisturbed)
     counts = "select count(*), count(distinct external_event_id) from conversion where organization_id = %s"
     assert machine.rows(counts, disturbed.brand.id) == machine.rows(counts, undisturbed.brand.id)
+    with machine.use_models():
+        assert list_exceptions(disturbed.brand.id) == []
+
+    # when: the undo is disturbed too
+    with machine.use_models():
+        disturbed.undo()
+    _wait_for(machine, disturbed, "Undone", disturb)
+
+    # then
+    for table in ("conversion", "brought_customer", "old_token", "import_customer"):
+        assert machine.rows(f"select count(*) from {table} where organization_id = %s", disturbed.brand.id) == [(0,)]
     with machine.use_models():
         assert list_exceptions(disturbed.brand.id) == []
 

@@ -14,7 +14,7 @@ from commands.demo.played.server import PlayedServer, playing
 from models import db
 from models.switches import switches
 from models.switches.switches import Switch
-from pipelines.switches import changes, connecting, running
+from pipelines.switches import changes, connecting, running, undoing
 from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
 from tests.support.settings_overrides import override_settings
@@ -90,6 +90,12 @@ class WholeSwitch:
         """Confirm the preview and write."""
         self.start_run()
         drain()
+
+    def undo(self) -> None:
+        """Begin the undo; its jobs are only staged."""
+        assert self.id is not None
+        with db.unit_of_work(self.brand.id):
+            undoing.start(organization_id=self.brand.id, switch_id=self.id, now=clock.now())
 
     def find(self) -> Switch:
         """Return the switch as it is stored."""
