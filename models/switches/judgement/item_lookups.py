@@ -189,17 +189,23 @@ def find_first_of_payments(*, organization_id: UUID, switch_id: UUID, keys: Sequ
 
 
 # A conversion that an earlier switch brought keeps its amount, so it comes before rows that were judged already.
+# The conversions are fetched by a list of ids: row by row, and without statistics, the planner may take an index of all.
 _AMOUNT_CARRIERS = """
-select distinct on (i.key) i.key, i.source_id from switch_item i
-left join lateral (
-  select amount_cents from conversion
-  where organization_id = i.organization_id and source = 'import' and external_event_id = %(prefix)s || i.source_id
-  limit 1
-) c on true
-where i.organization_id = %(org)s and i.switch_id = %(switch)s and i.collection = 'commissions'
-  and i.key = any(%(keys)s) and i.commission_cents >= 0
-  and (c.amount_cents > 0 or (i.verdict = 'new' and (i.decision->>'amount_cents')::bigint > 0))
-order by i.key, c.amount_cents > 0 desc nulls last, i.source_id
+with item as materialized (
+  select i.key, i.source_id, %(prefix)s || i.source_id as external_id,
+    i.verdict = 'new' and (i.decision->>'amount_cents')::bigint > 0 as is_judged
+  from switch_item i
+  where i.organization_id = %(org)s and i.switch_id = %(switch)s and i.collection = 'commissions'
+    and i.key = any(%(keys)s) and i.commission_cents >= 0
+), here as materialized (
+  select external_event_id from conversion
+  where organization_id = %(org)s and source = 'import' and external_event_id = any(array(select external_id from item))
+    and amount_cents > 0
+)
+select distinct on (key) key, source_id
+from (select *, external_id in (select external_event_id from here) as is_here from item) rated
+where is_here or is_judged
+order by key, is_here desc, source_id
 """
 
 
