@@ -188,24 +188,16 @@ def find_first_of_payments(*, organization_id: UUID, switch_id: UUID, keys: Sequ
     return dict(db.run(_FIRST_OF_PAYMENTS, (organization_id, switch_id, list(keys))))
 
 
-# A conversion that an earlier switch brought keeps its amount, so it comes before rows that were judged already.
-# The conversions are fetched by a list of ids: row by row, and without statistics, the planner may take an index of all.
-_AMOUNT_CARRIERS = """
-with item as materialized (
-  select i.key, i.source_id, %(prefix)s || i.source_id as external_id,
-    i.verdict = 'new' and (i.decision->>'amount_cents')::bigint > 0 as is_judged
-  from switch_item i
-  where i.organization_id = %(org)s and i.switch_id = %(switch)s and i.collection = 'commissions'
-    and i.key = any(%(keys)s) and i.commission_cents >= 0
-), here as materialized (
-  select external_event_id from conversion
-  where organization_id = %(org)s and source = 'import' and external_event_id = any(array(select external_id from item))
-    and amount_cents > 0
-)
-select distinct on (key) key, source_id
-from (select *, external_id in (select external_event_id from here) as is_here from item) rated
-where is_here or is_judged
-order by key, is_here desc, source_id
+_PAYMENT_ROWS = """
+select i.key, i.source_id, coalesce(i.verdict = 'new' and (i.decision->>'amount_cents')::bigint > 0, false)
+from switch_item i
+where i.organization_id = %s and i.switch_id = %s and i.collection = 'commissions' and i.key = any(%s)
+  and i.commission_cents >= 0
+"""
+# By a list of ids, and none of another statement: else the planner may read all conversions for each.
+_WITH_AMOUNT = """
+select external_event_id from conversion
+where organization_id = %s and source = 'import' and external_event_id = any(%s) and amount_cents > 0
 """
 
 
@@ -214,10 +206,19 @@ def find_amount_carriers(
 ) -> dict[str, str]:
     """Return the commission that has the amount of each payment already, by payment: here, or in a judged row.
 
-    `id_prefix` and a source id make the external id of a brought conversion.
+    A conversion that an earlier switch brought keeps its amount, so it comes before rows that were judged already.
+    `id_prefix` and a source id make its external id. Budget: 2 round trips.
     """
-    params = {"org": organization_id, "switch": switch_id, "keys": list(keys), "prefix": id_prefix}
-    return dict(db.run(_AMOUNT_CARRIERS, params))
+    rows = db.run(_PAYMENT_ROWS, (organization_id, switch_id, list(keys)))
+    external_ids = [id_prefix + source_id for _, source_id, _ in rows]
+    with_amount = {external_id for (external_id,) in db.run(_WITH_AMOUNT, (organization_id, external_ids))}
+    carriers: dict[str, tuple[bool, str]] = {}
+    for key, source_id, is_judged in rows:
+        is_here = id_prefix + source_id in with_amount
+        if is_here or is_judged:
+            rank = (not is_here, source_id)
+            carriers[key] = min(carriers.get(key, rank), rank)
+    return {key: source_id for key, (_, source_id) in carriers.items()}
 
 
 def find_first_sales(

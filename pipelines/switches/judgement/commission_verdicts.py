@@ -36,7 +36,7 @@ class _Facts:
 
 
 def judge(judging: Judging, slice_items: Sequence[Item]) -> list[ItemVerdict]:
-    """Return the verdicts on commissions that are not negative. Budget: 5 round trips for any number of rows."""
+    """Return the verdicts on commissions that are not negative. Budget: 6 round trips for any number of rows."""
     reasons = {item.source_id: reason_without_facts(judging, item) for item in slice_items}
     candidates = [item for item in slice_items if reasons[item.source_id] is None]
     facts = _load_facts(judging, slice_items, candidates)
