@@ -19,14 +19,19 @@ class FigureRow(NamedTuple):
 
 
 _FIGURES = Rows(FigureRow)
+# The labels are looked up for the rows of the slice alone.
 _LIST = f"""
-select {columns(FigureRow, "f", label="coalesce(a.label, c.label)")} from switch_figure f
+with f as materialized (
+  select * from switch_figure
+  where organization_id = %s and switch_id = %s and (name, subject, currency) > (%s, %s, %s)
+  order by name, subject, currency limit %s
+)
+select {columns(FigureRow, "f", label="coalesce(a.label, c.label)")} from f
 left join switch_item a on a.organization_id = f.organization_id and a.switch_id = f.switch_id
   and a.collection = 'affiliates' and a.source_id = f.subject
 left join switch_item c on c.organization_id = f.organization_id and c.switch_id = f.switch_id
   and c.collection = 'customers' and c.source_id = f.subject
-where f.organization_id = %s and f.switch_id = %s and (f.name, f.subject, f.currency) > (%s, %s, %s)
-order by f.name, f.subject, f.currency limit %s
+order by f.name, f.subject, f.currency
 """
 
 
