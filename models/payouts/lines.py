@@ -1,7 +1,7 @@
 """Lines of payouts: what each pays for a conversion, and what was reversed of it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID
@@ -55,8 +55,8 @@ _SELECT = f"""
 select {columns(PayoutLine, "l", **_OTHERS)}
 from payout_line l join payout p on p.organization_id = l.organization_id and p.id = l.payout_id
 where l.organization_id = %s"""
-_LOCK_PAYING = f"""{_SELECT} and l.conversion_id = %s and l.released_at is null and l.native_amount_cents > 0
-order by l.is_open desc, p.created_at desc, l.id for update of l, p
+_LOCK_PAYING = f"""{_SELECT} and l.conversion_id = any(%s) and l.released_at is null and l.native_amount_cents > 0
+order by l.conversion_id, l.is_open desc, p.created_at desc, l.id for update of l, p
 """
 _OF_PAYOUT = f"{_SELECT} and l.payout_id = %s order by l.id"
 _HAS_ANY = FreshSelect("select from payout_line where organization_id = %s and conversion_id = %s limit 1")
@@ -71,21 +71,14 @@ def has_any(*, organization_id: UUID, conversion_id: UUID) -> bool:
     return bool(db.run(_HAS_ANY, (organization_id, conversion_id)))
 
 
-def lock_paying(*, organization_id: UUID, conversion_id: UUID) -> list[PayoutLine]:
-    """Return the lines that pay (or paid) for a locked conversion, newest first, locked with their payouts."""
-    return _lines.all(_LOCK_PAYING, (organization_id, conversion_id))
+def lock_paying(*, organization_id: UUID, conversion_ids: Sequence[UUID]) -> dict[UUID, list[PayoutLine]]:
+    """Return the lines that pay (or paid) for these locked conversions, newest first, locked with their payouts.
 
-
-_LOCK_PAYING_ALL = f"""{_SELECT} and l.conversion_id = any(%s) and l.released_at is null and l.native_amount_cents > 0
-order by l.conversion_id, l.is_open desc, p.created_at desc, l.id for update of l, p
-"""
-
-
-def lock_paying_all(*, organization_id: UUID, conversion_ids: Sequence[UUID]) -> dict[UUID, list[PayoutLine]]:
-    """Return what `lock_paying` returns for each of these locked conversions, by conversion. Budget: 1 round trip."""
-    lines: dict[UUID, list[PayoutLine]] = {}
-    for line in _lines.all(_LOCK_PAYING_ALL, (organization_id, list(conversion_ids))):
-        lines.setdefault(line.conversion_id, []).append(line)
+    Budget: 1 round trip.
+    """
+    lines: dict[UUID, list[PayoutLine]] = {conversion_id: [] for conversion_id in conversion_ids}
+    for line in _lines.all(_LOCK_PAYING, (organization_id, list(conversion_ids))):
+        lines[line.conversion_id].append(line)
     return lines
 
 
@@ -115,30 +108,6 @@ def stage_conversions_lock(*, organization_id: UUID, payout_ids: Sequence[UUID])
 
 
 _CHANGE = """
-update payout_line set native_amount_cents = %(native_cents)s, amount_cents = %(amount_cents)s,
-  reversed_native_cents = %(reversed_native_cents)s, reversed_amount_cents = %(reversed_amount_cents)s,
-  reversed_at = %(reversed_at)s, is_open = is_open and not %(is_gone)s,
-  released_at = case when %(is_gone)s then %(at)s else released_at end
-where organization_id = %(org)s and id = %(id)s
-"""
-_CHANGE_SUM = "update payout set amount_cents = amount_cents + %s where organization_id = %s and id = %s"
-
-
-def stage_change(*, organization_id: UUID, line: PayoutLine, change: LineChange, at: datetime) -> None:
-    """Stage a change of a line, and of its payout's amount. A line that pays nothing more is released."""
-    params = {
-        "reversed_at": at if change.reversed_native_cents else None,
-        "is_gone": change.native_cents == 0,
-        "at": at,
-        "org": organization_id,
-        "id": line.id,
-    }
-    db.stage(_CHANGE, asdict(change) | params)
-    if change.amount_cents != line.amount_cents:
-        db.stage(_CHANGE_SUM, (change.amount_cents - line.amount_cents, organization_id, line.payout_id))
-
-
-_CHANGE_ALL = """
 update payout_line l set native_amount_cents = v.native_cents, amount_cents = v.amount_cents,
   reversed_native_cents = v.reversed_native, reversed_amount_cents = v.reversed_amount,
   reversed_at = case when v.reversed_native > 0 then %(at)s end, is_open = l.is_open and v.native_cents <> 0,
@@ -156,7 +125,7 @@ where p.organization_id = %(org)s and p.id = v.id and v.cents <> 0
 
 
 def stage_changes(*, organization_id: UUID, changes: Sequence[tuple[PayoutLine, LineChange]], at: datetime) -> None:
-    """Stage what `stage_change` stages for each of these lines, in two statements."""
+    """Stage changes of lines, and of their payouts' amounts. A line that pays nothing more is released."""
     if changes:
         params = {
             "org": organization_id,
@@ -169,7 +138,7 @@ def stage_changes(*, organization_id: UUID, changes: Sequence[tuple[PayoutLine, 
             "payouts": [line.payout_id for line, _ in changes],
             "changes": [change.amount_cents - line.amount_cents for line, change in changes],
         }
-        db.stage(_CHANGE_ALL, params)
+        db.stage(_CHANGE, params)
         db.stage(_CHANGE_SUMS, params)
 
 

@@ -33,9 +33,8 @@ def take_back(conversion: Conversion, cents: int, *, now: datetime) -> None:
     `conversion` is as it was before. Commission that no line pays yet is taken first, for example of a conversion that
     grew; an amount that the lines do not cover is ignored. Budget: one round trip.
     """
-    paying_lines = lines.lock_paying(organization_id=conversion.organization_id, conversion_id=conversion.id)
-    for line, change in _shrink(paying_lines, conversion.net_commission_cents, cents):
-        lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
+    taken = TakenCommission(conversion.id, conversion.net_commission_cents, cents)
+    take_back_all([taken], organization_id=conversion.organization_id, now=now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +50,13 @@ def take_back_all(taken: Sequence[TakenCommission], *, organization_id: UUID, no
     """Do as `take_back` for several conversions, each given once. Budget: one round trip for any number of them."""
     if not taken:
         return
-    paying_lines = lines.lock_paying_all(
+    paying_lines = lines.lock_paying(
         organization_id=organization_id, conversion_ids=sorted(each.conversion_id for each in taken)
     )
     changes = [
         changed
         for each in taken
-        for changed in _shrink(paying_lines.get(each.conversion_id, ()), each.net_cents, each.taken_cents)
+        for changed in _shrink(paying_lines[each.conversion_id], each.net_cents, each.taken_cents)
     ]
     lines.stage_changes(organization_id=organization_id, changes=changes, at=now)
 
@@ -83,12 +82,15 @@ def give_back_if_in_payout(conversion: Conversion, *, now: datetime) -> None:
     where = {"organization_id": conversion.organization_id, "conversion_id": conversion.id}
     if not lines.has_any(**where):
         return
-    paying_lines = lines.lock_paying(**where)
+    organization_id = conversion.organization_id
+    paying_lines = lines.lock_paying(organization_id=organization_id, conversion_ids=[conversion.id])[conversion.id]
     payable_cents = min(conversion.net_commission_cents, conversion.paid_cents + lines.find_open_cents(**where))
     reversed_cents = sum(line.native_amount_cents for line in paying_lines) - payable_cents
     excess_cents = sum(line.reversed_native_cents for line in paying_lines) - reversed_cents
+    changes = []
     for line in reversed(paying_lines):
         change = reversal.restore(line.as_it_stands, excess_cents)
         if change.absorbed_cents:
-            lines.stage_change(organization_id=conversion.organization_id, line=line, change=change, at=now)
+            changes.append((line, change))
             excess_cents -= change.absorbed_cents
+    lines.stage_changes(organization_id=organization_id, changes=changes, at=now)

@@ -328,10 +328,12 @@ def _pay_milestone(payout: Payout, milestone_id: UUID, now: datetime) -> None:
 
 def fail(payout: Payout, *, code: str, reason: str, now: datetime) -> None:
     """Mark a locked payout as Failed. Its lines stay with it, less the amounts reversed in the meantime."""
-    for line in lines.list_of_payout(organization_id=payout.organization_id, payout_id=payout.id):
-        if line.is_open and line.reversed_native_cents:
-            change = reversal.reduce_failed(line.as_it_stands)
-            lines.stage_change(organization_id=payout.organization_id, line=line, change=change, at=now)
+    changes = [
+        (line, reversal.reduce_failed(line.as_it_stands))
+        for line in lines.list_of_payout(organization_id=payout.organization_id, payout_id=payout.id)
+        if line.is_open and line.reversed_native_cents
+    ]
+    lines.stage_changes(organization_id=payout.organization_id, changes=changes, at=now)
     payouts.stage_change(payout, status=PayoutStatus.Failed, failed_at=now, failure_code=code, failure_reason=reason)
     emit.event(
         organization_id=payout.organization_id,
