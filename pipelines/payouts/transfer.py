@@ -328,11 +328,9 @@ def _pay_milestone(payout: Payout, milestone_id: UUID, now: datetime) -> None:
 
 def fail(payout: Payout, *, code: str, reason: str, now: datetime) -> None:
     """Mark a locked payout as Failed. Its lines stay with it, less the amounts reversed in the meantime."""
-    changes = [
-        (line, reversal.reduce_failed(line.as_it_stands))
-        for line in lines.list_of_payout(organization_id=payout.organization_id, payout_id=payout.id)
-        if line.is_open and line.reversed_native_cents
-    ]
+    listed = lines.list_of_payout(organization_id=payout.organization_id, payout_id=payout.id)
+    reversed_lines = [line for line in listed if line.is_open and line.reversed_native_cents]
+    changes = [(line, reversal.reduce_failed(line.as_it_stands)) for line in reversed_lines]
     lines.stage_changes(organization_id=payout.organization_id, changes=changes, at=now)
     payouts.stage_change(payout, status=PayoutStatus.Failed, failed_at=now, failure_code=code, failure_reason=reason)
     emit.event(

@@ -123,11 +123,11 @@ def stage_refunds(refunds: Sequence[BroughtRefund], *, organization_id: UUID, sw
 
 
 _PAID_THERE = "c.reversed_cents - c.commission_cents"
-# One statement may not change a row twice, so the refunds follow in another one.
 # A sale that was owed here until the former system paid it has earned already.
 _HAS_EARNED = """exists (select from ledger_entry e
   where e.organization_id = c.organization_id and e.conversion_id = c.id and e.kind = 'earn')"""
 _AGAIN = "c.commission_cents - c.reversed_cents - booked.cents"
+# One statement may not change a row twice, so the refunds follow in another one.
 _OPEN = (
     f"""
 {entries.insert_sql(kind="'adjust'", cents=_AGAIN, cause="md5('open ' || %(switch)s)::uuid", at="%(at)s")}

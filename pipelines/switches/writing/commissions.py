@@ -92,6 +92,8 @@ def _refund_part(
 
 
 def _create(slice_: Slice, rows: Rows, written: WrittenRows) -> None:
+    if not rows:
+        return
     tracked = known_records.find_tracked(
         organization_id=slice_.organization_id,
         sales=[_sale_to_match(row.source_id, decision) for row, decision in rows],
