@@ -34,6 +34,20 @@ def test_info_names_the_source_and_its_fields(name):
     assert info.requests_per_s > 0
 
 
+def test_own_pace_of_each_source():
+    paces = {name: registry.get(name).info.requests_per_s for name in PLAYED}
+
+    assert paces == {
+        "rewardful": 1.4,
+        "firstpromoter": 6,
+        "tolt": 10,
+        "partnerstack": 4,
+        "tapfiliate": 2,
+        "lemonsqueezy": 4,
+        "dub": 1,
+    }
+
+
 def test_the_played_account_accepts_the_fields_of_the_source(walk):
     assert {field.name for field in walk.source.info.fields} == set(walk.account.credentials)
 

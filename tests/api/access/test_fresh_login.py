@@ -10,6 +10,7 @@ from tests.support.api.payouts import UNKNOWN_ID
 from tests.support.outside import identity_provider as idp
 from tests.support.rows.brands import Brand
 from tests.support.settings_overrides import override_settings
+from tests.support.switches.switch_states import TO_CONFIRM, insert_switch
 
 _HOUR_S = 3600
 _STALE = (403, "fresh_login_required")
@@ -58,6 +59,18 @@ def test_login_older_than_an_hour_cannot_move_money(brand_with_claims, method, p
     person = brand_with_claims(auth_time=_seconds_ago(_HOUR_S + 60))
 
     assert _refusal(person.call(method, path, body)) == _STALE
+
+
+@pytest.mark.parametrize(("unpaid", "expected"), [("payable", _STALE), ("history", (202, None))])
+def test_login_older_than_an_hour_cannot_make_commissions_of_a_switch_payable(
+    brand, brand_with_claims, unpaid, expected
+):
+    person = brand_with_claims(auth_time=_seconds_ago(_HOUR_S + 60))
+    switch_id = insert_switch(brand, "Ready", options={"unpaid": unpaid})
+
+    answer = person.post(f"/api/v1/switches/{switch_id}/run", {"confirm": TO_CONFIRM})
+
+    assert _refusal(answer) == expected
 
 
 @pytest.mark.parametrize(("method", "path", "body"), _MONEY)

@@ -131,6 +131,15 @@ def test_confirmed_run_writes_and_is_audited(brand, owner):
     assert owner.rows("select action from audit_entry where action like 'switch.%%'") == [("switch.run",)]
 
 
+def test_undo_is_audited(brand, owner):
+    switch_id = insert_switch(brand, "Completed")
+
+    answer = owner.post(f"{URL}/{switch_id}/undo", {})
+
+    assert (answer.status_code, answer.json["state"]) == (202, "Undoing")
+    assert owner.rows("select action from audit_entry where action like 'switch.%%'") == [("switch.undone",)]
+
+
 @pytest.mark.parametrize(
     ("state", "code"),
     [("Ready", "switch_not_completed"), ("Undoing", "switch_already_undone"), ("Undone", "switch_already_undone")],

@@ -3,7 +3,7 @@
 Source: the switch-over rules, "How rows become records" and "Jobs".
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -12,6 +12,7 @@ from models import db
 from pipelines.switches import running
 from tests.support.rows.brands import Brand
 from tests.support.running import row_ids
+from tests.support.settings_overrides import override_settings
 from tests.support.switches.judged_rows import NOW, TO_CONFIRM, JudgedSwitch, list_exceptions
 
 
@@ -63,6 +64,20 @@ def test_run_writes_each_collection_and_completes(brand):
     ]
     assert brand.rows("select attribution_params from organization") == [("ref_token_param",)]
     assert list_exceptions(brand.id) == []
+
+
+@pytest.mark.parametrize("days", [1, 30])
+def test_completed_run_is_audited_and_its_undo_ends_by_setting(brand, monkeypatch, days):
+    override_settings(monkeypatch, switches={"undo_days": days})
+    switch = JudgedSwitch(brand)
+    switch.affiliate("ben@example.com")
+
+    switch.run()
+
+    completed = switch.find()
+    assert completed.undo_until - completed.completed_at == timedelta(days=days)
+    entries = brand.rows("select action, actor_type from audit_entry where entity_id = %s", str(switch.id))
+    assert entries == [("switch.completed", "system")]
 
 
 def test_run_writes_to_nobody(brand):
